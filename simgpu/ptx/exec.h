@@ -1,0 +1,236 @@
+/* The decoded form of a kernel and the state of what runs it.
+ *
+ * A *program* is one entry with every function it can call, decoded once to a
+ * dense array of instructions whose operands are resolved slots. A *warp* is
+ * 32 lanes; its registers are rows of 32 values ("structure of arrays"), so a
+ * handler is one loop over a row, which the compiler turns into vector code.
+ * A *fragment* is the set of lanes of a warp that stand at one pc in one
+ * frame: a converged warp has one, a divergent one several; of the runnable
+ * ones the deepest frame and then the lowest pc runs (so that they meet again
+ * where the compiler joined them), until it has used its turn (so that every
+ * thread makes progress, PTX 3.1 "independent thread scheduling").
+ */
+#ifndef SIMGPU_PTX_EXEC_H
+#define SIMGPU_PTX_EXEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/fault.h"
+#include "core/memory.h"
+#include "ptx/ast.h"
+
+#define LANES 32
+#define FULL_MASK 0xffffffffu
+
+/* ---- operands ---------------------------------------------------------- */
+
+/* A slot is a byte offset with the base it counts from in the low two bits.
+ * Rows: 32 x u32 (b32, f32: 128 bytes), 32 x u64 (256 bytes), 32 x u16 for
+ * b8 and b16 (64 bytes); a predicate is one u32 with a bit a lane. */
+typedef uint32_t slot_t;
+enum slot_base {
+    SLOT_FRAME,   /* registers of the running function, relative to its frame */
+    SLOT_CONST,   /* immediates, one filled row each, per program */
+    SLOT_UNIFORM, /* special registers equal for a launch: ntid, nctaid, laneid */
+    SLOT_WARP,    /* special registers of a warp: tid, ctaid, warpid */
+};
+#define SLOT_NONE 0xffffffffu
+
+struct warp;
+struct insn;
+
+/* What a handler tells the loop. */
+enum exec_result {
+    EXEC_NEXT,    /* go on with the instruction at w->pc */
+    EXEC_SWITCH,  /* fragments changed (split, exit, block): choose again */
+    EXEC_FAULT,   /* w->block->fault is filled; the block is over */
+};
+
+/* Executes one instruction for the lanes of `mask` (never 0: a guard
+ * predicate has been applied). w->pc already stands at the next one. */
+typedef enum exec_result (*exec_fn)(struct warp *w, const struct insn *in,
+                                    uint32_t mask);
+
+struct insn {
+    exec_fn fn;
+    slot_t dst, dst2;      /* dst2: setp p|q, shfl d|p, or SLOT_NONE */
+    slot_t src[4];         /* a, b, c, d; of a memory access src[0] is the
+                              address row (or SLOT_NONE: imm is absolute) */
+    slot_t pred;           /* guard, or SLOT_NONE */
+    uint32_t pred_flip;    /* 0 or FULL_MASK: xor onto the guard */
+    int64_t imm;           /* address offset, branch target pc, ... */
+    const void *ext;       /* what else a handler needs (vectors, calls) */
+    uint8_t bytes;         /* of one element of a memory access */
+    uint8_t vec;           /* elements: 1, 2, 4 */
+    uint8_t dst_bytes;     /* width of the destination register: 2, 4, 8 */
+    uint8_t src_bytes[3];  /* widths of the source registers' rows */
+    uint8_t space;         /* enum ptx_space */
+    uint8_t cmp;           /* small selector of the handler's own use */
+    uint32_t ast;          /* index of the ptx_instr, for messages */
+    int32_t loc;           /* index into the module's locs, or -1 */
+};
+
+static inline bool slot_valid(slot_t s) { return s != SLOT_NONE; }
+
+/* ---- program ----------------------------------------------------------- */
+
+struct exec_param { uint32_t offset, size; };
+
+struct program {
+    const struct ptx_module *module;
+    const char *name;            /* mangled entry name */
+    struct insn *code;  uint32_t n_code;
+    const uint32_t *pc_func;     /* pc -> index in module->funcs (for faults) */
+    uint8_t *consts;    size_t consts_size;  /* SLOT_CONST */
+    uint32_t entry_frame;        /* bytes of the entry's frame */
+    uint32_t max_frame;          /* bytes of the deepest known call chain;
+                                    recursion grows the stack by need */
+    bool recursive;
+    uint32_t local_bytes;        /* local memory a thread, whole chain */
+    uint32_t shared_static;      /* bytes of static shared memory */
+    struct exec_param *params; uint32_t n_params;
+    uint32_t param_bytes;
+    uint32_t maxntid;            /* threads a block at most, 0 not given */
+    uint32_t regs_per_thread;    /* estimate, for attributes and 701 */
+    uint64_t uniform_used, warp_used; /* which special registers are read */
+};
+
+/* Gives the decoder the device address of a module variable. */
+typedef bool (*exec_symbol_fn)(void *ctx, const char *name, uint64_t *address);
+
+/* Decodes the entry `name` and its callees. NULL with *err filled when the
+ * closure holds an instruction form this build does not execute: the message
+ * reads "FILE:LINE: kernel K: unsupported PTX: add.bf16 (ptx line N)". */
+struct program *program_decode(const struct ptx_module *m, const char *name,
+                               exec_symbol_fn symbol, void *ctx,
+                               struct ptx_error *err);
+void program_free(struct program *p);
+
+/* ---- launch, block, warp ----------------------------------------------- */
+
+struct exec_services; /* what the device lends: below */
+
+struct exec_launch {
+    const struct program *program;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared;     /* bytes */
+    const uint8_t *params;       /* param_bytes, laid out as in the program */
+    uint64_t number;             /* launch number in the process, from 1 */
+    uint64_t grid_workspace;     /* device address for grid sync, or 0 */
+    struct exec_services *services;
+    _Atomic uint32_t *stop;      /* non-zero: blocks end at their next turn */
+};
+
+struct exec_services {
+    struct memory *memory;
+    /* Nanoseconds for %globaltimer: logical time in a seeded run. */
+    uint64_t (*globaltimer)(void *ctx);
+    uint64_t (*clock)(void *ctx); /* cycles for %clock64 */
+    /* One finished text of device printf. Kept in the 1 MB circular buffer
+     * until the next flush point. */
+    void (*print)(void *ctx, const char *text, size_t len);
+    /* One failed assertion, already formatted as CUDA's line (no newline);
+     * the lane then ends, the launch goes on and is lost when it finishes. */
+    void (*assert_failed)(void *ctx, const struct exec_launch *l,
+                          const char *line, const struct fault *where);
+    uint64_t (*device_malloc)(void *ctx, uint64_t bytes); /* in-kernel heap */
+    bool (*device_free)(void *ctx, uint64_t address);
+    void *ctx;
+};
+
+struct fragment {
+    uint32_t pc, mask;
+    uint32_t fp;          /* frame's byte offset in the warp's stack */
+    uint8_t state;        /* enum frag_state */
+    uint8_t barrier;      /* which, while it waits at one */
+    uint16_t turns;       /* taken since another one was let in */
+    uint32_t sync_mask;   /* lanes it waits for at a .sync instruction */
+};
+enum frag_state { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_SYNC, FRAG_ASLEEP };
+
+struct block;
+
+struct warp {
+    uint8_t *base[4];     /* of enum slot_base; base[SLOT_FRAME] moves with fp */
+    const struct insn *code;
+    uint32_t pc;          /* of the running fragment, next instruction */
+    uint32_t mask;        /* of the running fragment */
+    uint32_t lanes[LANES];/* mask, one word a lane: 0 or ~0, for blends */
+    struct span cache;    /* last allocation hit: core/memory.h */
+    struct block *block;
+    uint8_t *stack;       /* frames */
+    uint32_t fp, stack_size;
+    uint8_t *local;       /* local memory: lane l at l * local_stride */
+    uint32_t local_stride;
+    uint32_t index;       /* in the block */
+    uint32_t live;        /* lanes that have not exited */
+    uint32_t n_frags, current;
+    struct fragment frags[LANES];
+    /* Lanes leave here what a .sync instruction exchanges. */
+    uint64_t exchange[LANES];
+    uint32_t exchange_pred;
+};
+
+#define MAX_BARRIERS 16
+
+struct block {
+    const struct exec_launch *launch;
+    uint32_t ctaid[3];
+    uint32_t n_threads, n_warps;
+    struct warp *warps;
+    uint8_t *shared;       /* shared_bytes, zeroed only by initcheck runs */
+    uint32_t shared_bytes; /* static + dynamic */
+    struct { uint32_t expected, arrived; uint32_t popc, all, any; }
+        barriers[MAX_BARRIERS];
+    struct fault fault;    /* filled when a lane commits one */
+    bool faulted;
+    uint64_t steps;        /* warp instructions executed so far */
+    uint32_t next_warp;
+};
+
+enum block_state {
+    BLOCK_DONE,
+    BLOCK_RUNNING, /* budget used up, or every warp waits for other blocks */
+    BLOCK_FAULTED,
+};
+
+/* Room for one block of `l`, reusable for any block of the same launch with
+ * block_start(). NULL when there is no memory. */
+struct block *block_create(const struct exec_launch *l);
+void block_start(struct block *b, const uint32_t ctaid[3]);
+/* Runs at most about `budget` warp instructions. With a non-NULL rng the
+ * order of warps and the length of their turns are drawn from it (seeded
+ * runs); else warps take turns in order. */
+struct rng;
+enum block_state block_run(struct block *b, uint64_t budget, struct rng *rng);
+void block_destroy(struct block *b);
+
+/* ---- for handlers ------------------------------------------------------ */
+
+static inline void *slot_at(const struct warp *w, slot_t s) {
+    return w->base[s & 3] + (s & ~3u);
+}
+#define ROW(type, s) ((type *)slot_at(w, (s)))
+
+/* Fills w->block->fault for the lowest lane of `lanes` and returns EXEC_FAULT.
+ * `address` and `bytes` describe that lane's access (0, 0 if none). */
+enum exec_result exec_fault(struct warp *w, const struct insn *in,
+                            enum fault_kind kind, uint32_t lanes,
+                            uint64_t address, uint32_t bytes, bool is_write);
+
+/* One row of opcodes.def names the function that picks the handler for an
+ * instruction's types and modifiers and fills what is particular in *out
+ * (operand slots are already resolved by the row's shape). Returns NULL for a
+ * form that is not supported: the decoder turns that into the message. */
+typedef exec_fn (*select_fn)(const struct ptx_module *m,
+                             const struct ptx_instr *in, struct insn *out);
+
+static inline bool ptx_has_mod(const struct ptx_instr *in, enum ptx_mod mod) {
+    for (unsigned i = 0; i < in->n_mods; i++)
+        if (in->mods[i] == mod) return true;
+    return false;
+}
+
+#endif
