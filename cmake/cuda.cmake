@@ -25,8 +25,27 @@ set(CMAKE_CUDA_FLAGS_RELEASE "-O2 -g -lineinfo")
 set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} -lineinfo -Xcompiler=-fno-omit-frame-pointer")
 enable_language(CUDA)
 set(CUDA_INCLUDE ${CUDA_HOME}/include)
-find_library(CUDART_LIBRARY cudart REQUIRED
-  PATHS ${CUDA_HOME}/lib64 ${CUDA_HOME}/lib NO_DEFAULT_PATH)
+
+# NVIDIA's own runtime and CUPTI travel with the build folder, so that a
+# finished build runs on a GPU machine that has a driver and no toolkit. What
+# the linker records is relative to the executable.
+set(NVIDIA_LIB_DIR ${CMAKE_BINARY_DIR}/lib/cuda)
+foreach(lib cudart cupti)
+  file(GLOB _real ${CUDA_HOME}/lib64/lib${lib}.so.13 ${CUDA_HOME}/lib/lib${lib}.so.13
+       ${CUDA_HOME}/extras/CUPTI/lib64/lib${lib}.so.13)
+  if(_real)
+    list(GET _real 0 _real)
+    file(REAL_PATH ${_real} _real)
+    file(MAKE_DIRECTORY ${NVIDIA_LIB_DIR})
+    configure_file(${_real} ${NVIDIA_LIB_DIR}/lib${lib}.so.13 COPYONLY)
+    file(CREATE_LINK lib${lib}.so.13 ${NVIDIA_LIB_DIR}/lib${lib}.so SYMBOLIC)
+  endif()
+endforeach()
+set(CUDART_LIBRARY ${NVIDIA_LIB_DIR}/libcudart.so)
+if(NOT EXISTS ${CUDART_LIBRARY})
+  message(FATAL_ERROR "no libcudart.so.13 under ${CUDA_HOME}: a CUDA 13 toolkit is needed")
+endif()
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 
 # What programs of ours that use CUDA link: headers and -lcudart.
 add_library(faultlag_cuda INTERFACE)
