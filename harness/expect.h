@@ -1,0 +1,96 @@
+/* Expectations: what must come of a planted fault, cell by cell, written
+ * beside the planted launch and before the first run of the cell.
+ *
+ *   FL_PLANT(t, stream, k_gather(...),
+ *       EXPECT("sync",  FL_EXACT, 700, "attention", FL_DERIVED),
+ *       EXPECT("async", FL_LATE,  700, "read_loss", FL_DERIVED),
+ *       EXPECT("*",     FL_LATE,  700, NULL,        FL_DERIVED));
+ *
+ * The rows of all scenarios land in the linker section "fl_plants"; a plant
+ * belongs to the scenario whose name is its file's stem. The first row that
+ * matches strategy, device and mode decides; the true launch site is the
+ * FL_PLANT itself, so no line number is ever written down. Rows are about the
+ * `faulty` variant: `healthy` must be clean always, and `guarded` too. */
+#ifndef FAULTLAG_HARNESS_EXPECT_H
+#define FAULTLAG_HARNESS_EXPECT_H
+
+#include <stddef.h>
+
+/* What became of a trial, X(ident, name, meaning). */
+#define FL_OUTCOMES(X) \
+    X(CLEAN, "clean", "no fault planted, none reported, data right") \
+    X(EXACT, "exact", "the report names the fault launch, and it alone") \
+    X(LATE, "late", "reported by a later launch or call, which does not " \
+        "claim the fault as its own") \
+    X(MISATTRIBUTED, "misattributed", "another launch or call is blamed by " \
+        "a check that claims to be about that launch or call") \
+    X(SILENT, "silent", "committed, never reported, data wrong") \
+    X(BENIGN, "benign", "committed, never reported, data right") \
+    X(HIDDEN, "hidden", "the fault did not happen under this strategy") \
+    X(HANG, "hang", "no end within the time limit") \
+    X(CRASH, "crash", "the process died of a signal or left on its own") \
+    X(BROKEN, "broken", "the harness could not do its work; no result") \
+    X(SKIPPED, "skipped", "not possible on this device")
+
+enum fl_outcome_index {
+#define X(ident, name, meaning) FL_OUTCOME_##ident,
+    FL_OUTCOMES(X)
+#undef X
+    FL_OUTCOME_COUNT
+};
+
+/* The same as a set, for expectations. */
+enum fl_outcomes {
+#define X(ident, name, meaning) FL_##ident = 1 << FL_OUTCOME_##ident,
+    FL_OUTCOMES(X)
+#undef X
+};
+
+/* On what an expectation rests, X(ident, name, meaning). */
+#define FL_BASES(X) \
+    X(HEADER, "header", "CUDA's headers say so") \
+    X(REPORT, "report", "a public report says so") \
+    X(DERIVED, "derived", "follows from documented rules and the program") \
+    X(OPEN, "open", "sources disagree; simgpu's documented choice") \
+    X(HARDWARE, "hardware", "seen on a GPU")
+
+enum fl_basis {
+#define X(ident, name, meaning) FL_##ident,
+    FL_BASES(X)
+#undef X
+    FL_BASIS_COUNT
+};
+
+enum fl_device { FL_SIM = 1, FL_CUDA = 2, FL_ANY_DEVICE = 3 };
+
+/* How the device advances (simgpu's two ways to run); a GPU is always free. */
+enum fl_mode {
+    FL_FREE = 1, FL_RANDOM = 2, FL_EAGER = 4, FL_LAZY = 8,
+    FL_SEEDED = FL_RANDOM | FL_EAGER | FL_LAZY,
+    FL_ANY_MODE = FL_FREE | FL_SEEDED
+};
+
+struct fl_expect {
+    const char *strategy;       /* its name, or "*" */
+    unsigned outcomes;          /* set of enum fl_outcomes */
+    int code;                   /* cudaError_t of the report; 0: none or any */
+    const char *where;          /* function that holds the report site, exact;
+                                   NULL: not fixed by the program */
+    enum fl_basis basis;
+    unsigned device, mode;      /* sets; 0 means any */
+    const char *note;           /* why, where it is not plain; may be NULL */
+};
+
+/* Trailing designated initialisers may follow: .device = FL_CUDA, .note = ... */
+#define EXPECT(strategy_, outcomes_, code_, where_, ...) \
+    { .strategy = (strategy_), .outcomes = (outcomes_), .code = (code_), \
+      .where = (where_), .basis = __VA_ARGS__ }
+
+struct fl_site;
+struct fl_plant {
+    const struct fl_site *site;
+    const struct fl_expect *rows;
+    size_t n_rows;
+};
+
+#endif
