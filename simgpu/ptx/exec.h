@@ -28,13 +28,14 @@
 
 /* A slot is a byte offset with the base it counts from in the low two bits.
  * Rows: 32 x u32 (b32, f32: 128 bytes), 32 x u64 (256 bytes), 32 x u16 for
- * b8 and b16 (64 bytes); a predicate is one u32 with a bit a lane. */
+ * b8 and b16 (64 bytes), each aligned to 64 bytes; a predicate is one u32 with
+ * a bit a lane, aligned to 4. */
 typedef uint32_t slot_t;
 enum slot_base {
     SLOT_FRAME,   /* registers of the running function, relative to its frame */
     SLOT_CONST,   /* immediates, one filled row each, per program */
-    SLOT_UNIFORM, /* special registers equal for a launch: ntid, nctaid, laneid */
-    SLOT_WARP,    /* special registers of a warp: tid, ctaid, warpid */
+    SLOT_UNIFORM, /* special registers equal in a block: ntid, ctaid, laneid */
+    SLOT_WARP,    /* special registers of a warp: tid, warpid */
 };
 #define SLOT_NONE 0xffffffffu
 
@@ -53,24 +54,59 @@ enum exec_result {
 typedef enum exec_result (*exec_fn)(struct warp *w, const struct insn *in,
                                     uint32_t mask);
 
-struct insn {
+/* How operands arrive in an instruction, by kind (decode_operand.c):
+ *   register            its row; the width is the register's own, which ld, st
+ *                       and cvt allow to be wider than the type (PTX 9.4.1)
+ *   immediate           a filled SLOT_CONST row of the width of the type that
+ *                       the shape letter names; 0xffffffff or 0 for a
+ *                       predicate; a literal of the other float width converted
+ *   special register    a SLOT_UNIFORM or SLOT_WARP row; the changing ones
+ *                       (clock, globaltimer) are read into a frame row by an
+ *                       instruction put before this one
+ *   variable's address  .global, .const: a const row, the device address;
+ *                       .shared, kernel .param: a const row, the offset in the
+ *                       block's shared memory, in the launch's parameters;
+ *                       .local, .param of a function: a frame row, the offset
+ *                       in the thread's local memory
+ *   function's address  a const row, exec_func_address()
+ *   [memory operand]    src = row of the base (src_bytes 4 or 8), or SLOT_NONE,
+ *                       and imm: address is row + imm, or imm alone
+ *   {vector}            dst or src is element 0's slot, and ext points at two
+ *                       struct insn_vec, of the destination and of the source
+ *   !p                  a frame row, negated by an instruction put before
+ *   _ or left out       SLOT_NONE
+ * Destinations are taken from the left, d|p puts p into dst2; sources fill
+ * src[] in the order of the shape's letters, left-out ones included. */
+struct insn_vec {
+    uint8_t n;           /* elements, 0: this side has no vector */
+    uint8_t bytes[8];    /* width of each element's row */
+    slot_t slot[8];      /* SLOT_NONE for _ */
+};
+
+struct insn { /* 64 bytes: one cache line */
     exec_fn fn;
-    slot_t dst, dst2;      /* dst2: setp p|q, shfl d|p, or SLOT_NONE */
-    slot_t src[4];         /* a, b, c, d; of a memory access src[0] is the
-                              address row (or SLOT_NONE: imm is absolute) */
-    slot_t pred;           /* guard, or SLOT_NONE */
-    uint32_t pred_flip;    /* 0 or FULL_MASK: xor onto the guard */
     int64_t imm;           /* address offset, branch target pc, ... */
     const void *ext;       /* what else a handler needs (vectors, calls) */
-    uint8_t bytes;         /* of one element of a memory access */
-    uint8_t vec;           /* elements: 1, 2, 4 */
-    uint8_t dst_bytes;     /* width of the destination register: 2, 4, 8 */
-    uint8_t src_bytes[3];  /* widths of the source registers' rows */
-    uint8_t space;         /* enum ptx_space */
+    slot_t dst, dst2;      /* dst2: setp p|q, shfl d|p, or SLOT_NONE */
+    slot_t src[4];         /* a, b, c, d */
+    slot_t pred;           /* guard, or SLOT_NONE */
+    uint32_t pred_flip;    /* 0 or FULL_MASK: xor onto the guard */
+    uint8_t bytes;         /* of one element: the size of types[0] */
+    uint8_t vec;           /* elements of a vector operand, 1 without */
+    uint8_t dst_bytes;     /* width of the destination's row: 2, 4, 8; a
+                              predicate has 1 */
+    uint8_t src_bytes[3];  /* widths of the source registers' rows, likewise */
+    uint8_t space;         /* enum ptx_space; .param of functions is LOCAL */
     uint8_t cmp;           /* small selector of the handler's own use */
-    uint32_t ast;          /* index of the ptx_instr, for messages */
-    int32_t loc;           /* index into the module's locs, or -1 */
 };
+
+/* Vector operands; only when in->ext was filled for one. */
+static inline const struct insn_vec *insn_dst_vec(const struct insn *in) {
+    return (const struct insn_vec *)in->ext;
+}
+static inline const struct insn_vec *insn_src_vec(const struct insn *in) {
+    return (const struct insn_vec *)in->ext + 1;
+}
 
 static inline bool slot_valid(slot_t s) { return s != SLOT_NONE; }
 
@@ -78,24 +114,40 @@ static inline bool slot_valid(slot_t s) { return s != SLOT_NONE; }
 
 struct exec_param { uint32_t offset, size; };
 
+/* Where an instruction comes from, for messages and faults. */
+struct insn_info {
+    uint32_t func;  /* index in module->funcs */
+    uint32_t ast;   /* index in its instrs */
+    int32_t loc;    /* index in module->locs, or -1 */
+};
+
 struct program {
     const struct ptx_module *module;
     const char *name;            /* mangled entry name */
     struct insn *code;  uint32_t n_code;
-    const uint32_t *pc_func;     /* pc -> index in module->funcs (for faults) */
+    struct insn_info *info;      /* one an instruction */
     uint8_t *consts;    size_t consts_size;  /* SLOT_CONST */
     uint32_t entry_frame;        /* bytes of the entry's frame */
     uint32_t max_frame;          /* bytes of the deepest known call chain;
                                     recursion grows the stack by need */
-    bool recursive;
-    uint32_t local_bytes;        /* local memory a thread, whole chain */
+    bool recursive;              /* or calls through addresses: depth unknown */
+    uint32_t local_bytes;        /* local memory a thread, known chain */
     uint32_t shared_static;      /* bytes of static shared memory */
     struct exec_param *params; uint32_t n_params;
     uint32_t param_bytes;
     uint32_t maxntid;            /* threads a block at most, 0 not given */
     uint32_t regs_per_thread;    /* estimate, for attributes and 701 */
-    uint64_t uniform_used, warp_used; /* which special registers are read */
+    uint64_t sregs_used;         /* bit a PTX_SREG_* */
+    struct exec_func *funcs;     /* one a function of the module */
+    void *arena;
 };
+
+/* The "address" of a function, module-wide so that it may be kept in memory
+ * and passed between kernels (function tables). Anything else that is called
+ * is FAULT_INVALID_PC. */
+static inline uint64_t exec_func_address(int32_t func_index) {
+    return 0x100 + 16 * (uint64_t)(uint32_t)func_index;
+}
 
 /* Gives the decoder the device address of a module variable. */
 typedef bool (*exec_symbol_fn)(void *ctx, const char *name, uint64_t *address);
@@ -157,9 +209,11 @@ struct warp {
     const struct insn *code;
     uint32_t pc;          /* of the running fragment, next instruction */
     uint32_t mask;        /* of the running fragment */
-    uint32_t lanes[LANES];/* mask, one word a lane: 0 or ~0, for blends */
     struct span cache;    /* last allocation hit: core/memory.h */
     struct block *block;
+    _Alignas(64) uint32_t lanes[LANES]; /* lanes_mask, one word a lane, 0 or
+                             ~0, for blends: read it by exec_lanes() only */
+    uint32_t lanes_mask;
     uint8_t *stack;       /* frames */
     uint32_t fp, stack_size;
     uint8_t *local;       /* local memory: lane l at l * local_stride */
@@ -212,7 +266,10 @@ void block_destroy(struct block *b);
 static inline void *slot_at(const struct warp *w, slot_t s) {
     return w->base[s & 3] + (s & ~3u);
 }
-#define ROW(type, s) ((type *)slot_at(w, (s)))
+/* The row of a slot as an array of LANES elements, in code that has a `w`. */
+#define ROW(type, s) \
+    ((type *)__builtin_assume_aligned(slot_at(w, (s)), 64))
+#define PRED(s) (*(uint32_t *)slot_at(w, (s)))
 
 /* Fills w->block->fault for the lowest lane of `lanes` and returns EXEC_FAULT.
  * `address` and `bytes` describe that lane's access (0, 0 if none). */
@@ -226,6 +283,10 @@ enum exec_result exec_fault(struct warp *w, const struct insn *in,
  * form that is not supported: the decoder turns that into the message. */
 typedef exec_fn (*select_fn)(const struct ptx_module *m,
                              const struct ptx_instr *in, struct insn *out);
+
+/* The select functions, by opcode, of the variant that suits this processor
+ * (exec_ops.h). */
+const select_fn *exec_selects(void);
 
 static inline bool ptx_has_mod(const struct ptx_instr *in, enum ptx_mod mod) {
     for (unsigned i = 0; i < in->n_mods; i++)
