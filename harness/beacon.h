@@ -22,6 +22,8 @@ struct fl_beacon_record {
     int64_t value;              /* the bad index, length, ... as it was seen */
 };
 
+#define FL_BEACON_FROM_DEVICE 2u /* in `set`, see fl_scenario.commits */
+
 /* flags of struct fl_beacon */
 #define FL_BEACON_EARLY_OUT 1u  /* the kernel must return instead (dsa) */
 

@@ -37,6 +37,10 @@ struct fl_scenario {
      * line comes with the beacon. NULL where the host commits the fault. */
     const char *fault_kernel, *fault_file;
     const char *guard;          /* what the guarded variant does; or NULL */
+    bool plant_unchecked;       /* the FL_PLANT stands for a library that does
+                                   not look at its launches: no strategy's
+                                   check goes with it */
+    bool selftest;              /* for testing the harness; not listed */
 
     /* Allocates, fills, uploads. Plain calls, neither counted nor recorded:
      * use fl_must(). Returns the scenario's own state. */
@@ -49,7 +53,9 @@ struct fl_scenario {
     enum fl_prediction (*predict)(const struct fl_trial *t, const void *state);
 
     /* The CPU oracle on a beacon: is that thread of that launch (block,
-     * thread, value) one that commits the fault? */
+     * thread, value) one that commits the fault? Also asked about the thread
+     * that simgpu recorded; then beacon->set is FL_BEACON_FROM_DEVICE, and
+     * launch and value are not known. */
     bool (*commits)(const struct fl_trial *t, const void *state,
                     const struct fl_beacon_record *beacon);
 
