@@ -94,6 +94,7 @@ struct ptx_instr {
     uint16_t opcode;               /* enum ptx_opcode */
     uint8_t n_mods, n_types, n_operands;
     uint8_t space;                 /* enum ptx_space, of ld/st/atom/cvta/... */
+    uint8_t space2;                /* the second one of cp.async: the source */
     bool pred_negated;
     int32_t pred;                  /* guard predicate's register, or -1 */
     uint8_t mods[PTX_MAX_MODS];    /* enum ptx_mod, in order of writing */
@@ -108,6 +109,7 @@ struct ptx_instr {
     int32_t proto;                 /* index into ptx_func.protos, or -1 */
     uint32_t text_line;            /* line in the PTX text, from 1 */
     int32_t loc;                   /* index into ptx_module.locs, or -1 */
+    const char *text;              /* opcode with its suffixes as written */
 };
 
 /* One .loc: a source line and, for inlined code, where it was inlined. */
@@ -161,6 +163,8 @@ struct ptx_func {
     bool has_body;
     int32_t ret_first, ret_count;   /* vars: return parameters */
     int32_t arg_first, arg_count;   /* vars: parameters */
+    /* Only registers that some instruction names: .reg .b32 %r<99> gives
+     * none by itself. A name may occur twice (nested blocks). */
     struct ptx_reg *regs;      uint32_t n_regs;
     struct ptx_var *vars;      uint32_t n_vars;   /* .param, .local, .shared */
     struct ptx_instr *instrs;  uint32_t n_instrs;
@@ -173,6 +177,7 @@ struct ptx_func {
         *tables;               uint32_t n_tables; /* .branchtargets */
     uint32_t maxntid[3];       /* 0: not given */
     uint32_t reqntid[3], minnctapersm, maxnreg;
+    uint32_t cluster[3];                           /* .reqnctapercluster */
     uint32_t text_line;
 };
 
@@ -211,9 +216,8 @@ const char *ptx_module_file(const struct ptx_module *m, uint32_t number);
 int32_t ptx_find_func(const struct ptx_module *m, const char *name);
 int32_t ptx_find_var(const struct ptx_module *m, const char *name);
 
-/* Names for messages: opcode with its suffixes as in the text ("add.s32").
- * For PTX_OP_unsupported the text is kept in the module. Writes at most n
- * bytes into buf and returns it. */
+/* Names for messages: opcode with its suffixes as in the text ("add.s32"),
+ * cut to n - 1 bytes. Returns buf. */
 char *ptx_instr_text(const struct ptx_module *m, const struct ptx_instr *in,
                      char *buf, size_t n);
 
