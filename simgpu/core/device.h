@@ -45,7 +45,14 @@ struct device_config {
     uint64_t timer_granularity_ns;
     size_t print_buffer_bytes;   /* 1 MiB */
     size_t heap_bytes;           /* in-kernel malloc, 8 MiB */
+    uint64_t guard_bytes;        /* unmapped space behind an allocation */
+    int fill;                    /* byte that fresh memory holds, -1: as is */
+    unsigned queue_depth;        /* commands a stream holds */
+    uint64_t pause_ms;           /* seeded: see device_unrepeatable() */
 };
+
+/* The defaults of settings.def, no environment. */
+void device_config_default(struct device_config *c);
 
 enum status {
     STATUS_OK,
@@ -55,8 +62,8 @@ enum status {
     STATUS_INVALID,
 };
 
-/* Reads SIMGPU_* settings (settings.def) from the environment; a bad value
- * is reported once on stderr and ignored. */
+/* The same, then SIMGPU_* settings from the environment; a bad value is
+ * reported on stderr and ignored. */
 void device_config_from_env(struct device_config *c);
 
 struct device *device_open(const struct device_config *c);
@@ -70,6 +77,10 @@ bool device_lost(const struct device *d);
 bool device_fault(const struct device *d, struct fault *out);
 /* True when a seeded run had to go on by itself (host spun without calling). */
 bool device_unrepeatable(const struct device *d);
+/* True in a child that the process forked after device_open(): the device's
+ * threads are not there, so there it is lost, without a fault, and close does
+ * nothing. */
+bool device_forked(const struct device *d);
 
 /* ---- streams ------------------------------------------------------------ */
 /* device_legacy_stream() is the legacy default stream; never destroyed. */
@@ -145,5 +156,8 @@ void device_host_call(struct device *d);
 
 /* Device clock as %globaltimer gives it, without distortion. */
 uint64_t device_time_ns(const struct device *d);
+
+/* %clock64 counts at this rate, to be told as the device's clock rate. */
+#define DEVICE_CLOCK_KHZ 1000000
 
 #endif

@@ -41,6 +41,8 @@ uint64_t memory_param_window(const struct memory *m);
 struct memory_config {
     uint64_t total_bytes;      /* what the device says it has */
     enum memory_check check;
+    uint64_t guard_bytes;      /* unmapped space behind an allocation's blocks */
+    int fill;                  /* byte that fresh memory holds; -1: leave it */
 };
 struct memory *memory_create(const struct memory_config *c);
 void memory_destroy(struct memory *m);
