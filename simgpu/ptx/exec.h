@@ -214,6 +214,7 @@ struct warp {
     _Alignas(64) uint32_t lanes[LANES]; /* lanes_mask, one word a lane, 0 or
                              ~0, for blends: read it by exec_lanes() only */
     uint32_t lanes_mask;
+    uint32_t carry;       /* CC.CF, a bit a lane (PTX 9.7.2) */
     uint8_t *stack;       /* frames */
     uint32_t fp, stack_size;
     uint8_t *local;       /* local memory: lane l at l * local_stride */
