@@ -1,0 +1,135 @@
+/* Selecting rows of a table by index: embedding look-ups, index_select, the
+ * advanced indexing of frameworks. The plain form trusts its indices, the
+ * asserting form is how PyTorch's index kernel does it, the guarded form is a
+ * defence. */
+#include <cassert>
+#include "kernels.h"
+#include "launch_shape.cuh"
+#include "beacon.cuh"
+
+#ifdef NDEBUG
+#error "the assert of k_index_assert is what is being measured: no -DNDEBUG"
+#endif
+
+__global__ void index_select_kernel(float *y, const float *table,
+                                    const int64_t *index, int n, int dim,
+                                    int64_t rows, struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int64_t row = index[e / dim];
+    if (BEACON(beacon, row < 0 || row >= rows, row))
+        return;
+    y[e] = table[row * dim + e % dim];
+}
+
+__global__ void index_select_guarded_kernel(float *y, const float *table,
+                                            const int64_t *index, int n,
+                                            int dim, int64_t rows)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int64_t row = index[e / dim];
+    y[e] = row >= 0 && row < rows ? table[row * dim + e % dim] : 0;
+}
+
+/* x[index[0], index[1]] and so on: one index list a dimension, negative ones
+ * count from the end. */
+struct index_dims {
+    int64_t sizes[K_MAX_INDEX], strides[K_MAX_INDEX];
+    const int64_t *index[K_MAX_INDEX];
+    int n;
+};
+
+__global__ void index_assert_kernel(float *y, const float *x,
+                                    struct index_dims dims, int n, int dim,
+                                    struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    const int64_t *sizes = dims.sizes;
+    int64_t offset = e % dim;
+    for (int i = 0; i < dims.n; i++) {
+        int64_t index = dims.index[i][e / dim];
+        if (BEACON(beacon, index < -sizes[i] || index >= sizes[i], index))
+            return;
+        assert(index >= -sizes[i] && index < sizes[i] && "index out of bounds");
+        offset += (index < 0 ? index + sizes[i] : index) * dims.strides[i];
+    }
+    y[e] = x[offset];
+}
+
+__global__ void clamp_i64_kernel(int64_t *x, int64_t low, int64_t high, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = min(max(x[i], low), high);
+}
+
+/* The gradient of a look-up: rows met twice add up. Float atomics, so the last
+ * bits depend on the order. */
+__global__ void index_add_kernel(float *dtable, const float *dy,
+                                 const int64_t *index, int n, int dim,
+                                 int64_t rows, struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int64_t row = index[e / dim];
+    if (BEACON(beacon, row < 0 || row >= rows, row))
+        return;
+    atomicAdd(&dtable[row * dim + e % dim], dy[e]);
+}
+
+extern "C" void k_index_select(cudaStream_t s, float *y, const float *table,
+                               const int64_t *index, int n, int dim,
+                               int64_t rows, struct fl_beacon beacon)
+{
+    index_select_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        y, table, index, n * dim, dim, rows, beacon);
+}
+
+extern "C" void k_index_select_guarded(cudaStream_t s, float *y,
+                                       const float *table,
+                                       const int64_t *index, int n, int dim,
+                                       int64_t rows)
+{
+    index_select_guarded_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0,
+                                  s>>>(y, table, index, n * dim, dim, rows);
+}
+
+extern "C" void k_index_assert(cudaStream_t s, float *y, const float *x,
+                               const struct k_index *by, int n_index, int n,
+                               int dim, struct fl_beacon beacon)
+{
+    struct index_dims dims = {};
+    int64_t stride = dim;
+
+    dims.n = n_index;
+    for (int i = n_index - 1; i >= 0; i--) {
+        dims.index[i] = by[i].index;
+        dims.sizes[i] = by[i].size;
+        dims.strides[i] = stride;
+        stride *= by[i].size;
+    }
+    index_assert_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        y, x, dims, n * dim, dim, beacon);
+}
+
+extern "C" void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low,
+                            int64_t high, int n)
+{
+    clamp_i64_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(x, low, high,
+                                                                n);
+}
+
+extern "C" void k_index_add(cudaStream_t s, float *dtable, const float *dy,
+                            const int64_t *index, int n, int dim, int64_t rows,
+                            struct fl_beacon beacon)
+{
+    index_add_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        dtable, dy, index, n * dim, dim, rows, beacon);
+}

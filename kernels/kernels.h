@@ -1,0 +1,161 @@
+/* The CUDA kernels of the scenarios, as plain C functions.
+ *
+ * Each function launches one kernel on `s` and, like most programs, looks at
+ * no error: how the host learns of one is the strategy's business. Pointers
+ * are device addresses, matrices are dense and row-major, indices are int64 as
+ * deep-learning frameworks have them. Where a kernel may hold a planted fault
+ * it takes a beacon (harness/beacon.h), which it fires just before the bad
+ * access; healthy data never takes that branch. */
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <cuda_runtime_api.h>
+
+#include "harness/beacon.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- gather.cu ---------------------------------------------------------- */
+/* y[n,dim] = table[index[n], :]. Planted: index not in [0, rows). */
+void k_index_select(cudaStream_t s, float *y, const float *table,
+                    const int64_t *index, int n, int dim, int64_t rows,
+                    struct fl_beacon beacon);
+/* The same, with zeros for a bad index. */
+void k_index_select_guarded(cudaStream_t s, float *y, const float *table,
+                            const int64_t *index, int n, int dim,
+                            int64_t rows);
+/* y[n,dim] = x[by[0].index[n], by[1].index[n], ..., :], negative indices count
+ * from the end, others are stopped by an assertion. Planted: a failing one. */
+#define K_MAX_INDEX 2
+struct k_index {
+    const int64_t *index;
+    int64_t size;
+};
+void k_index_assert(cudaStream_t s, float *y, const float *x,
+                    const struct k_index *by, int n_index, int n, int dim,
+                    struct fl_beacon beacon);
+void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low, int64_t high, int n);
+/* dtable[index[n], :] += dy[n,dim]. Planted: index not in [0, rows). */
+void k_index_add(cudaStream_t s, float *dtable, const float *dy,
+                 const int64_t *index, int n, int dim, int64_t rows,
+                 struct fl_beacon beacon);
+
+/* ---- mask.cu ------------------------------------------------------------ */
+void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,
+                  float threshold, int n);
+/* index = positions where the mask is set, in order; count[0] = how many */
+void k_compact(cudaStream_t s, int64_t *index, int32_t *count,
+               const uint8_t *mask, int n);
+/* In each block of K_PARTITION: kept positions first, then the others; each 32
+ * must hold a kept one. Planted: without `barrier`, a count read too early. */
+#define K_PARTITION 256
+void k_partition(cudaStream_t s, int64_t *order, const uint8_t *mask,
+                 int blocks, bool barrier, struct fl_beacon beacon);
+
+/* ---- varlen.cu ---------------------------------------------------------- */
+/* x[batch,capacity,dim] = 0 from length[b] on */
+void k_zero_padding(cudaStream_t s, float *x, const int64_t *length, int batch,
+                    int capacity, int dim);
+/* y[batch,dim] = mean of x[b, 0..length[b], :]. Planted: length > capacity. */
+void k_mean_pool(cudaStream_t s, float *y, const float *x,
+                 const int64_t *length, int batch, int capacity, int dim,
+                 struct fl_beacon beacon);
+/* The same, with the length cut to the capacity. */
+void k_mean_pool_guarded(cudaStream_t s, float *y, const float *x,
+                         const int64_t *length, int batch, int capacity,
+                         int dim);
+
+/* ---- augment.cu --------------------------------------------------------- */
+/* index[i] = k_augment_row(seed, i, rounds, rows) */
+void k_augment(cudaStream_t s, int64_t *index, uint32_t seed, uint32_t rounds,
+               int64_t rows, int n);
+
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+static inline int64_t k_augment_row(uint32_t seed, uint32_t i, uint32_t rounds,
+                                    int64_t rows)
+{
+    uint32_t v = seed + i * 0x9e3779b9u;
+    for (uint32_t r = 0; r < rounds; r++)
+        v = (v ^ v >> 15) * 0x2c1b3c6du + i;
+    return v % (uint32_t)rows;
+}
+
+/* ---- linear.cu ---------------------------------------------------------- */
+/* y[rows,out] = x[rows,in] * w[in,out] + b[out]; b may be NULL */
+void k_linear(cudaStream_t s, float *y, const float *x, const float *w,
+              const float *b, int rows, int in, int out);
+/* dx[rows,in] = dy[rows,out] * w[in,out]^T */
+void k_linear_grad_input(cudaStream_t s, float *dx, const float *dy,
+                         const float *w, int rows, int in, int out);
+/* dw[in,out] = x[rows,in]^T * dy[rows,out] */
+void k_linear_grad_weight(cudaStream_t s, float *dw, const float *x,
+                          const float *dy, int rows, int in, int out);
+
+/* ---- attention.cu ------------------------------------------------------- */
+/* score[b,i,j] = scale * sum_d q[b,i,d] * k[b,j,d]; one head */
+void k_attention_scores(cudaStream_t s, float *score, const float *q,
+                        const float *k, int batch, int seq, int dim,
+                        float scale);
+/* score[b,i,j] = -1e9 where j >= length[b] */
+void k_attention_mask(cudaStream_t s, float *score, const int64_t *length,
+                      int batch, int seq);
+/* Softmax over rows of `cols`, in place, one block a row. */
+void k_softmax(cudaStream_t s, float *x, int rows, int cols);
+/* y[b,i,d] = sum_j p[b,i,j] * v[b,j,d] */
+void k_attention_apply(cudaStream_t s, float *y, const float *p,
+                       const float *v, int batch, int seq, int dim);
+
+/* ---- norm.cu ------------------------------------------------------------ */
+/* y = (x - mean) / sqrt(var + 1e-5) * gamma + beta, over rows of `dim` */
+void k_layernorm(cudaStream_t s, float *y, const float *x, const float *gamma,
+                 const float *beta, int rows, int dim);
+
+/* ---- elementwise.cu ----------------------------------------------------- */
+void k_fill_f32(cudaStream_t s, float *x, float value, int n);
+void k_fill_i64(cudaStream_t s, int64_t *x, int64_t value, int n);
+void k_add(cudaStream_t s, float *y, const float *a, const float *b, int n);
+void k_scale(cudaStream_t s, float *x, float by, int n);
+/* y[rows,cols] = x + bias[cols] */
+void k_bias(cudaStream_t s, float *y, const float *x, const float *bias,
+            int rows, int cols);
+/* tanh form; y may be x */
+void k_gelu(cudaStream_t s, float *y, const float *x, int n);
+
+/* ---- loss.cu ------------------------------------------------------------ */
+/* loss[r] = -log softmax(logits[r])[label[r]]; dlogits = its gradient / rows.
+ * Planted: label not in [0, classes). */
+void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
+                     const float *logits, const int64_t *label, int rows,
+                     int classes, struct fl_beacon beacon);
+/* loss[i] = (x - target)^2, dx = 2 (x - target) / n */
+void k_mse(cudaStream_t s, float *loss, float *dx, const float *x,
+           const float *target, int n);
+
+/* ---- reduce.cu ---------------------------------------------------------- */
+/* out[0] = sum(x) / divide_by; one block, so the order is fixed */
+void k_mean(cudaStream_t s, float *out, const float *x, int n,
+            float divide_by);
+/* out[cols] = column sums of x[rows,cols] */
+void k_column_sum(cudaStream_t s, float *out, const float *x, int rows,
+                  int cols);
+
+/* ---- optimizer.cu ------------------------------------------------------- */
+void k_sgd(cudaStream_t s, float *w, const float *dw, float rate, int n);
+
+/* ---- spin.cu ------------------------------------------------------------ */
+/* Work of adjustable length: each thread does `rounds` rounds of a dependent
+ * integer hash and adds the result to out[thread]. No clock, so the work is
+ * the same everywhere, and no memory traffic to speak of. */
+void k_spin(cudaStream_t s, uint32_t *out, unsigned blocks, unsigned threads,
+            uint32_t rounds);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
