@@ -94,7 +94,8 @@ bool memory_covers(struct memory *m, uint64_t address, uint64_t size);
 /* Host address of a device address inside a live allocation, or NULL. */
 void *memory_host(struct memory *m, uint64_t address);
 void memory_usage(struct memory *m, uint64_t *free_bytes, uint64_t *total);
-/* Calls fn for every live allocation in address order. */
+/* Calls fn for every live allocation in address order; fn must not call back
+ * into memory_*. */
 void memory_each(struct memory *m,
                  void (*fn)(const struct allocation *, void *), void *ctx);
 
