@@ -8,7 +8,7 @@
  *             launch_null(arg);
  *     }
  *     ...
- *     gb_add("launch", null_launch, stream);
+ *     gb_add("launch", null_launch, stream, GB_WALL);
  *
  * Nothing here throws across the boundary; names are copied. */
 #ifndef BENCH_GBENCH_H
@@ -29,9 +29,7 @@ enum gb_clock {
     GB_MANUAL,   /* the body reports each iteration with gb_seconds() */
 };
 
-/* min_seconds 0 leaves the library's default. */
-void gb_add(const char *name, gb_body *body, void *arg, enum gb_clock clock,
-            double min_seconds);
+void gb_add(const char *name, gb_body *body, void *arg, enum gb_clock clock);
 
 /* True while another iteration is wanted; time starts at the first call. */
 int gb_next(struct gb_state *s);
@@ -46,7 +44,8 @@ void gb_rate(struct gb_state *s, const char *name, double total);
 /* Marks the benchmark as failed and says why; gb_next() is false after it. */
 void gb_fail(struct gb_state *s, const char *why);
 
-/* One line of the context that heads the output (device, versions). */
+/* One line of the context that heads the output (device, versions); the only
+ * context that a --benchmark_out file gets. */
 void gb_context(const char *key, const char *value);
 
 /* Runs what was added, as told by the --benchmark_* options, which are

@@ -5,14 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GAMMA 0x9e3779b97f4a7c15u
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
+#include "harness/random.h"
 
 static int ascending(const void *a, const void *b)
 {
@@ -44,12 +37,10 @@ struct interval stats_median(const double *x, size_t n, uint64_t seed)
         goto out;
     memcpy(sample, x, n * sizeof *x);
     r.median = stats_quantile(sample, n, 0.5);
-    uint64_t counter = seed;
+    uint64_t state = seed;
     for (size_t b = 0; b < STATS_RESAMPLES; b++) {
-        for (size_t i = 0; i < n; i++) {
-            counter += GAMMA;
-            sample[i] = x[((mix(counter) >> 32) * n) >> 32];
-        }
+        for (size_t i = 0; i < n; i++)
+            sample[i] = x[((fl_splitmix(&state) >> 32) * n) >> 32];
         medians[b] = stats_quantile(sample, n, 0.5);
     }
     r.low = stats_quantile(medians, STATS_RESAMPLES, 0.025);

@@ -1,10 +1,10 @@
 /* Medians and bootstrap intervals of small samples.
  *
- * The resampling is defined here so exactly that plots/stats.py, which does
- * the same for the report, gives the same digits: draw k of a bootstrap with
- * seed s takes element ((mix(s + (k+1) * GAMMA) >> 32) * n) >> 32, where mix
- * is the finaliser of splitmix64; quantiles interpolate linearly between
- * order statistics (numpy's default). tests/plots compares the two. */
+ * The resampling is defined so exactly that plots/stats.py, which does the
+ * same for the report, gives the same digits: each draw is the element
+ * ((r >> 32) * n) >> 32, r the next number of splitmix64 from the seed;
+ * quantiles interpolate linearly between order statistics (numpy's default).
+ * tests/plots compares the two. */
 #ifndef BENCH_STATS_H
 #define BENCH_STATS_H
 

@@ -2,8 +2,8 @@
 context.json, each of which may be absent, cut short or from an older version.
 
 Guarantee: whatever the files hold, the outcome is data, a note (Run.notes) or
-a RunError with one line for the user; never a traceback. A row is one line
-(no field holds a newline), so damage in a line stays in that line.
+a RunError with one line for the user; never a traceback. A damaged record is
+left out and the reader goes on with the next line.
 """
 import csv
 import json
@@ -22,6 +22,7 @@ COST_COLUMNS = ["repetition", "strategy", "kernel_target_ns",
                 "host_work_ns", "steps_per_s"]
 
 MAX_BYTES = 1 << 30
+MAX_RECORD_LINES = 50
 
 
 class RunError(Exception):
@@ -52,39 +53,60 @@ def read_text(path):
         raise RunError(f"{path}: {e.strerror}") from e
 
 
-def parse_line(line):
+def parse_record(text):
     try:
-        return next(csv.reader([line]), [])
+        return [c.strip() for c in next(csv.reader([text], strict=True), [])]
     except csv.Error:
         return None
+
+
+def records(text):
+    """(line number, cells) of each record; cells None for a damaged one. A
+    quoted cell may hold line ends: a record goes on while quotes are open,
+    within reason, or else its first line is the damaged one."""
+    lines = text.split("\n")
+    i = 0
+    while i < len(lines):
+        line = lines[i].rstrip("\r")
+        used = 1
+        if line.strip() and not line.lstrip().startswith("#"):
+            if line.count('"') % 2:
+                for n in range(2, MAX_RECORD_LINES):
+                    whole = "\n".join(lines[i:i + n])
+                    if whole.count('"') % 2 == 0:
+                        line, used = whole, n
+                        break
+            yield i + 1, parse_record(line)
+        i += used
 
 
 def read_csv(path, needed, notes):
     """Rows as dicts of strings; [] with a note when the file is unusable."""
     name = os.path.basename(path)
     text = read_text(path)
-    lines = [(i, l) for i, l in enumerate(text.splitlines(), 1)
-             if l.strip() and not l.lstrip().startswith("#")]
-    if not lines:
+    found = list(records(text))
+    if not found or not found[0][1]:
         notes.append(f"{name}: no header line, nothing read")
         return []
-    header = [h.strip() for h in parse_line(lines[0][1]) or []]
+    header = found[0][1]
     missing = [c for c in needed if c not in header]
     if missing:
-        notes.append(f"{name}: column {', '.join(missing)} missing")
+        notes.append(f"{name}: no column {', '.join(missing)}")
     rows, bad = [], []
-    for i, line in lines[1:]:
-        cells = parse_line(line)
+    for line, cells in found[1:]:
         if cells is None or len(cells) != len(header):
-            bad.append(i)
+            bad.append(line)
         else:
-            rows.append(dict(zip(header, (c.strip() for c in cells))))
-    if bad and bad[-1] == lines[-1][0] and not text.endswith("\n"):
-        notes.append(f"{name}: last line is cut short, left out")
-        bad.pop()
+            rows.append(dict(zip(header, cells)))
+    if not text.endswith("\n") and len(found) > 1:
+        notes.append(f"{name}: the last line was cut short, left out")
+        if bad and bad[-1] == found[-1][0]:
+            bad.pop()
+        elif rows:
+            rows.pop()              # its last cell may be half a number
     if bad:
-        notes.append(f"{name}: {len(bad)} damaged line(s) left out, "
-                     f"the first is line {bad[0]}")
+        notes.append(f"{name}: {len(bad)} damaged record(s) left out, the "
+                     f"first at line {bad[0]}")
     if not rows:
         notes.append(f"{name}: no rows")
     return rows

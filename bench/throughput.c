@@ -1,0 +1,207 @@
+/* The throughput benchmark: cells x strategies, in repetitions until the time
+ * is used up. Within one repetition of a cell the strategies follow each
+ * other at once, in an order drawn anew, and only such neighbours are ever
+ * compared; so a machine that gets slower or faster meanwhile changes no
+ * ratio. */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/bench.h"
+#include "harness/random.h"
+
+#define MAX_CELLS (MAX_LIST * MAX_LIST + MAX_LIST)
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+struct bench {
+    const struct options *o;
+    struct worker workers[MAX_LIST];
+    struct worker *baseline;
+    struct cell cells[MAX_CELLS];
+    size_t n_cells;
+    struct turn *turns;
+    size_t n_turns, max_turns;
+    uint64_t random;
+    FILE *csv;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- set-up -------------------------------------------------------------- */
+
+static bool start_workers(struct bench *b)
+{
+    const struct options *o = b->o;
+    struct turn_request q = { .kind = TURN_HELLO };
+    struct turn_reply r = { 0 };
+    for (size_t i = 0; i < o->n_strategies; i++) {
+        struct worker *w = &b->workers[i];
+        if (!worker_start(w, o->device, o->strategies[i]) ||
+            !worker_ask(w, &q, &r))
+            fprintf(stderr, "faultlag-bench: %s: %s\n", w->strategy, w->gone);
+        if (!strcmp(w->strategy, BASELINE))
+            b->baseline = w;
+    }
+    if (b->baseline->pid <= 0)
+        return false;
+    if (b->csv)
+        csv_header(b->csv, o, r.text, (unsigned long long)r.count);
+    return true;
+}
+
+/* Lengths are turned into rounds once, by the baseline's worker, so that all
+ * strategies do the same work. */
+static bool make_cells(struct bench *b)
+{
+    const struct options *o = b->o;
+    struct turn_request q = { .kind = TURN_SPEED };
+    struct turn_reply r;
+    if (!worker_ask(b->baseline, &q, &r))
+        return false;
+    for (size_t h = 0; h < o->n_hosts; h++)
+        for (size_t k = 0; k < o->n_kernels; k++)
+            b->cells[b->n_cells++] = (struct cell){
+                .workload = "spin", .kernel_ns = o->kernel_ns[k],
+                .host_work_ns = o->host_ns[h],
+                .rounds = (uint32_t)fmin(lround(o->kernel_ns[k] / r.value),
+                                         UINT32_MAX) };
+    for (size_t s = 0; s < o->n_scenarios; s++)
+        b->cells[b->n_cells++] = (struct cell){
+            .workload = o->scenarios[s], .kernel_ns = NAN,
+            .host_work_ns = NAN };
+    return true;
+}
+
+/* ---- turns --------------------------------------------------------------- */
+
+static void shuffle(struct bench *b, size_t *order, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    for (size_t i = n; i > 1; i--) {
+        size_t k = fl_splitmix(&b->random) % i, other = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = other;
+    }
+}
+
+static bool keep(struct bench *b, const struct turn *t)
+{
+    if (b->n_turns == b->max_turns) {
+        size_t more = b->max_turns ? b->max_turns * 2 : 1024;
+        struct turn *turns = realloc(b->turns, more * sizeof *turns);
+        if (!turns)
+            return false;
+        b->turns = turns;
+        b->max_turns = more;
+    }
+    b->turns[b->n_turns++] = *t;
+    if (b->csv)
+        csv_row(b->csv, t);
+    return true;
+}
+
+static void lost(struct bench *b, const struct worker *w)
+{
+    fprintf(stderr, "faultlag-bench: %s: %s\n", w->strategy, w->gone);
+    if (b->csv)
+        fprintf(b->csv, "# %s ended: %s\n", w->strategy, w->gone);
+}
+
+/* One repetition of one cell. */
+static void take_turns(struct bench *b, const struct cell *c,
+                       unsigned repetition)
+{
+    struct turn_request q = { .kind = TURN_KERNEL, .rounds = c->rounds,
+                              .launches = b->o->launches };
+    struct turn_reply r;
+    struct turn t = { .cell = c, .device = b->o->device,
+                      .repetition = repetition, .kernel_measured_ns = NAN };
+    size_t order[MAX_LIST];
+    if (!isnan(c->kernel_ns) && worker_ask(b->baseline, &q, &r))
+        t.kernel_measured_ns = r.value;
+    q.kind = TURN_STEPS;
+    q.budget_ns = (uint64_t)b->o->turn_ns;
+    q.host_work_ns = isnan(c->host_work_ns) ? 0 : (uint64_t)c->host_work_ns;
+    snprintf(q.workload, sizeof q.workload, "%s", c->workload);
+    shuffle(b, order, b->o->n_strategies);
+    for (size_t i = 0; i < b->o->n_strategies && !interrupted; i++) {
+        struct worker *w = &b->workers[order[i]];
+        if (w->pid <= 0)
+            continue;
+        if (!worker_ask(w, &q, &r)) {
+            lost(b, w);
+            continue;
+        }
+        t.strategy = w->strategy;
+        t.order = (unsigned)i;
+        t.launches = r.launches;
+        t.steps = (double)r.count;
+        t.elapsed_ns = r.ns;
+        keep(b, &t);
+    }
+}
+
+static unsigned repeat(struct bench *b)
+{
+    double start = now_s(), last = 0;
+    unsigned n = 0;
+    for (; !interrupted && b->baseline->pid > 0; n++) {
+        double used = now_s() - start;
+        if (n >= b->o->min_repetitions && used + last > b->o->seconds)
+            break;
+        for (size_t i = 0; i < b->n_cells && !interrupted; i++)
+            take_turns(b, &b->cells[i], n);
+        last = now_s() - start - used;
+        fprintf(stderr, "throughput: repetition %u, %.0f of %.0f s\n", n + 1,
+                used + last, b->o->seconds);
+    }
+    return n;
+}
+
+int throughput_run(const struct options *o)
+{
+    static struct bench b;
+    int rc = 3;
+    b = (struct bench){ .o = o, .random = o->seed };
+    if (o->out) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/throughput.csv", o->out);
+        b.csv = fopen(path, "wx");          /* never over an older file */
+        if (!b.csv) {
+            perror(path);
+            return 3;
+        }
+    }
+    struct sigaction stop = { .sa_handler = on_signal };
+    sigaction(SIGINT, &stop, NULL);
+    sigaction(SIGTERM, &stop, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    if (start_workers(&b) && make_cells(&b) && repeat(&b) > 0) {
+        summary_print(stdout, o, b.cells, b.n_cells, b.turns, b.n_turns);
+        rc = 0;
+    }
+    for (size_t i = 0; i < o->n_strategies; i++) {
+        if (b.workers[i].pid <= 0 && rc == 0)
+            rc = 1;
+        worker_stop(&b.workers[i]);
+    }
+    if (b.csv)
+        fclose(b.csv);
+    free(b.turns);
+    return interrupted ? 130 : rc;
+}

@@ -1,0 +1,178 @@
+/* Workers as processes: start, ask, stop. What device a worker gets is a
+ * matter of its environment alone, as for a trial. */
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+
+#define ANSWER_MS 60000             /* no turn takes this long */
+
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+
+static bool is_blocking(const char *strategy)
+{
+#define STRATEGY(ident, name, traits, ...) \
+    if (!strcmp(strategy, name)) \
+        return (traits) & BLOCKING;
+#include "harness/strategies.def"
+#undef STRATEGY
+    return false;
+}
+
+/* PATH relative to the folder of this executable. */
+static const char *beside(const char *path)
+{
+    static char text[PATH_MAX];
+    char self[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    snprintf(text, sizeof text, "%.3000s/%s", dirname(self), path);
+    return text;
+}
+
+static void prepend(const char *variable, const char *value)
+{
+    const char *old = getenv(variable);
+    char text[2 * PATH_MAX];
+    snprintf(text, sizeof text, "%s%s%.4000s", value, old && *old ? ":" : "",
+             old ? old : "");
+    setenv(variable, text, 1);
+}
+
+static void choose_device(const char *device)
+{
+    if (strcmp(device, "sim"))
+        return;                     /* the executable's own path finds CUDA's */
+    prepend("LD_LIBRARY_PATH", beside("../lib/simgpu"));
+    prepend("LD_PRELOAD", beside("../lib/simgpu/libcudart.so.13"));
+}
+
+static void exec_worker(char **argv)
+{
+    execv(beside("faultlag-bench-worker"), argv);
+    perror("faultlag-bench: faultlag-bench-worker");
+    _exit(127);
+}
+
+static bool gone(struct worker *w, const char *why)
+{
+    snprintf(w->gone, sizeof w->gone, "%s", why);
+    worker_stop(w);
+    return false;
+}
+
+bool worker_start(struct worker *w, const char *device, const char *strategy)
+{
+    int to[2] = { -1, -1 }, from[2] = { -1, -1 };
+    *w = (struct worker){ .strategy = strategy, .pid = -1, .to = -1,
+                          .from = -1 };
+    if (pipe(to) || pipe(from) || (w->pid = fork()) < 0) {
+        snprintf(w->gone, sizeof w->gone, "%s", strerror(errno));
+        return false;
+    }
+    if (w->pid == 0) {
+        signal(SIGINT, SIG_IGN);    /* the parent decides when to end */
+        signal(SIGPIPE, SIG_DFL);
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        for (int fd = 3; fd < 1024; fd++)
+            close(fd);
+        choose_device(device);
+        if (is_blocking(strategy))
+            setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+        else
+            unsetenv("CUDA_LAUNCH_BLOCKING");
+        exec_worker((char *[]){ (char *)"faultlag-bench-worker",
+                                (char *)strategy, NULL });
+    }
+    close(to[0]);
+    close(from[1]);
+    w->to = to[1];
+    w->from = from[0];
+    return true;
+}
+
+static bool answered(struct worker *w)
+{
+    struct pollfd p = { .fd = w->from, .events = POLLIN };
+    int n;
+    do {
+        n = poll(&p, 1, ANSWER_MS);
+    } while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+bool worker_ask(struct worker *w, const struct turn_request *q,
+                struct turn_reply *r)
+{
+    if (w->pid <= 0)
+        return false;
+    /* A worker that could not start has answered already: read in any case. */
+    ssize_t sent = write(w->to, q, sizeof *q);
+    if (!answered(w))
+        return gone(w, "no answer in time");
+    if (read(w->from, r, sizeof *r) != (ssize_t)sizeof *r)
+        return gone(w, "the worker died");
+    if (!r->ok)
+        return gone(w, r->text);
+    return sent == (ssize_t)sizeof *q || gone(w, "the worker is closed");
+}
+
+void worker_stop(struct worker *w)
+{
+    if (w->pid <= 0)
+        return;
+    close(w->to);
+    /* An idle one ends by itself; one that hangs, or hangs while ending, is
+     * killed after a second. */
+    for (int i = 0; i < 100; i++) {
+        if (waitpid(w->pid, NULL, WNOHANG) == w->pid)
+            goto out;
+        if (w->gone[0] && i == 0)
+            kill(w->pid, SIGTERM);
+        usleep(10000);
+    }
+    kill(w->pid, SIGKILL);
+    waitpid(w->pid, NULL, 0);
+out:
+    close(w->from);
+    w->pid = -1;
+}
+
+int micro_start(const struct options *o)
+{
+    char *argv[16 + MAX_LIST], out[PATH_MAX + 32];
+    int n = 0, status;
+    argv[n++] = (char *)"faultlag-bench-worker";
+    argv[n++] = (char *)"--micro";
+    argv[n++] = (char *)"--benchmark_min_time=0.03";
+    argv[n++] = (char *)"--benchmark_repetitions=5";
+    argv[n++] = (char *)"--benchmark_enable_random_interleaving=true";
+    argv[n++] = (char *)"--benchmark_display_aggregates_only=true";
+    if (o->out) {
+        snprintf(out, sizeof out, "--benchmark_out=%s/micro.json", o->out);
+        argv[n++] = out;
+    }
+    for (int i = 0; i < o->n_passed && i < MAX_LIST; i++)
+        argv[n++] = o->passed[i];
+    argv[n] = NULL;
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid < 0)
+        return 3;
+    if (pid == 0) {
+        choose_device(o->device);
+        unsetenv("CUDA_LAUNCH_BLOCKING");
+        exec_worker(argv);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}

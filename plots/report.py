@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+"""usage: report.py RUNDIR
+
+Writes RUNDIR/report.md: three sentences of what the run shows, the pictures
+that make_plots.py has drawn, and the tables behind them. Everything is
+computed from the files of the run. Exit code: 0 written, 2 bad usage or no
+run."""
+import os
+import sys
+
+try:
+    import cost
+    import data
+    import findings
+    import make_plots
+    import stats
+    import latency
+except ImportError as e:
+    sys.exit(f"report: {e.name or e} is missing: apt-get install "
+             "python3-matplotlib python3-numpy, or pip install them")
+
+CAPTIONS = {
+    "latency": "Reporting latency: each point is a trial.",
+    "distance": "Distance between the faulting launch and the place blamed.",
+    "cost": "Throughput lost on healthy work.",
+    "timeline": "One trial: host calls above, device work below.",
+}
+
+
+def cell(text):
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def table(head, rows):
+    """Markdown lines; the first column is text, the others are figures."""
+    out = ["| " + " | ".join(cell(h) for h in head) + " |",
+           "| --- |" + " ---: |" * (len(head) - 1)]
+    out += ["| " + " | ".join(cell(c) for c in r) + " |" for r in rows]
+    return out + [""]
+
+
+def matrix(run, text):
+    """A row a scenario, a column a strategy, text(rows of the cell)."""
+    strategies = run.strategies()
+    return table(["scenario"] + strategies,
+                 [[s] + [text(run.cell(s, t)) for t in strategies]
+                  for s in run.scenarios()])
+
+
+def spread_text(rows, column):
+    """`9`, `8 (7 to 9)`; a dash where nothing was reported."""
+    v = data.values(rows, column)
+    if not v:
+        return "-"
+    mid = float(stats.np.median(v))
+    return f"{mid:g}" if min(v) == max(v) else \
+        f"{mid:g} ({min(v):g} to {max(v):g})"
+
+
+def latency_text(rows):
+    v = data.values([r for r in rows if r.get("mode", "free") != "seeded"],
+                    latency.COLUMN)
+    m = stats.median(v)
+    if m is None:
+        return "-"
+    return f"{data.nanoseconds(m.median)} [{data.nanoseconds(m.low)}, " \
+        f"{data.nanoseconds(m.high)}]"
+
+
+def percent(interval):
+    return f"{interval.median * 100:.1f} % [{interval.low * 100:.1f}, " \
+        f"{interval.high * 100:.1f}]"
+
+
+def cost_lines(run):
+    cells = cost.cells(run)
+    strategies = sorted({c.strategy for c in cells}, key=data.strategy_key)
+    rows, keys = [], []
+    for c in cells:
+        key = (c.workload, c.host, c.kernel)
+        if key in keys:
+            continue
+        keys.append(key)
+        same = {x.strategy: x for x in cells
+                if (x.workload, x.host, x.kernel) == key}
+        name = f"{c.workload}, healthy twin" if c.kernel is None else \
+            ("empty kernel" if c.kernel == 0 else
+             f"kernel of {data.nanoseconds(c.kernel)}") + \
+            (f", {data.nanoseconds(c.host)} host work" if c.host else "")
+        measured = data.nanoseconds(c.measured) if c.measured else "-"
+        rows.append([name, measured] + [percent(same[s].cost) if s in same
+                                        else "-" for s in strategies])
+    return table(["work", "measured a kernel"] + strategies, rows)
+
+
+def extra_lines(run):
+    """Time that a strategy adds to one launch: medians, spin kernels."""
+    cells = [c for c in cost.cells(run) if c.workload == cost.SPIN
+             and c.extra_ns is not None]
+    strategies = sorted({c.strategy for c in cells}, key=data.strategy_key)
+    hosts = sorted({c.host for c in cells})
+    rows = []
+    for s in strategies:
+        row = [s]
+        for h in hosts:
+            v = [c.extra_ns for c in cells if c.strategy == s and c.host == h]
+            row.append(f"{data.nanoseconds(min(v))} to "
+                       f"{data.nanoseconds(max(v))}" if v else "-")
+        rows.append(row)
+    return table(["strategy"] + [cost.host_label(h) for h in hosts], rows) \
+        if rows else []
+
+
+def micro_lines(run):
+    rows = []
+    for b in run.micro.get("benchmarks") or []:
+        if not isinstance(b, dict) or b.get("aggregate_name") != "median":
+            continue
+        time = data.number(b.get("real_time"))
+        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}.get(
+            b.get("time_unit"))
+        if time is None or scale is None:
+            continue
+        rate = data.number(b.get("bytes_per_second"))
+        extra = f"{rate / 1e9:.3g} GB/s" if rate else ""
+        times = data.number(b.get("times_host_loop"))
+        if times:
+            per_second = data.number(b.get("thread_instructions_per_second"))
+            extra = f"{times:.3g} times the host's loop, " \
+                f"{(per_second or 0) / 1e9:.3g}e9 thread instructions/s"
+        name = str(b.get("run_name", "?")).replace("/real_time", "") \
+            .replace("/manual_time", "")
+        rows.append([name, data.nanoseconds(time * scale), extra])
+    return table(["call", "median", ""], rows) if rows else []
+
+
+def pictures(run):
+    out = []
+    for name in make_plots.PICTURES:
+        path = f"{make_plots.FOLDER}/{name}"
+        if os.path.exists(os.path.join(run.folder, path + ".png")):
+            out += [f"![{CAPTIONS[name]}]({path}.png)", "",
+                    f"*{CAPTIONS[name]}* ([SVG]({path}.svg))", ""]
+    return out
+
+
+def trial_sections(run):
+    if not run.scenarios():
+        return []
+    out = ["## What became of each trial", "",
+           "Trials with the planted fault, all modes; "
+           "`!` marks cells with a trial that was not as expected.", ""]
+    out += matrix(run, findings.outcome_cell)
+    out += ["## Distance to the faulting launch", "",
+            "Launches between the one that faulted and the report, median "
+            "and range:", ""]
+    out += matrix(run, lambda rows: spread_text(rows, "launches_between"))
+    out += ["Call-stack frames that the two places do not share:", ""]
+    out += matrix(run, lambda rows: spread_text(rows, "frame_distance"))
+    out += ["## Latency from fault to report", "",
+            "Free-running trials: median [95 % bootstrap interval].", ""]
+    return out + matrix(run, latency_text)
+
+
+def cost_sections(run):
+    out = []
+    if cost.cells(run):
+        out += ["## Throughput cost on healthy work", "",
+                f"Lost against `{cost.BASELINE}`, median of paired turns "
+                "[95 % bootstrap interval]; negative: faster.", ""]
+        out += cost_lines(run)
+        out += ["Time added to each launch, over the kernel lengths:", ""]
+        out += extra_lines(run)
+    micro = micro_lines(run)
+    if micro:
+        out += ["## Latencies of single calls", ""] + micro
+    return out
+
+
+def build(run):
+    out = [f"# faultlag on {run.device_label()}", ""]
+    if run.device.startswith("sim"):
+        out += ["simgpu is a software device: places and outcomes are those "
+                "that CUDA's rules give, times are its own and say nothing "
+                "about a GPU's.", ""]
+    out += findings.context_lines(run)
+    out += ["## What this run shows", ""]
+    out += [f"{i}. {s}" for i, s in enumerate(findings.sentences(run), 1)]
+    out += [""] + pictures(run) + trial_sections(run) + cost_sections(run)
+    if run.notes:
+        out += ["## Notes on the data", ""]
+        out += [f"- {n}" for n in run.notes] + [""]
+    return "\n".join(out)
+
+
+def main(argv):
+    if len(argv) != 2 or argv[1].startswith("-"):
+        print(__doc__.split("\n\n")[0], file=sys.stderr)
+        return 2
+    try:
+        run = data.Run(argv[1])
+        path = os.path.join(run.folder, "report.md")
+        text = build(run)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    except data.RunError as e:
+        print(f"report: {e}", file=sys.stderr)
+        return 2
+    except OSError as e:
+        print(f"report: {e.filename}: {e.strerror}", file=sys.stderr)
+        return 2
+    print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

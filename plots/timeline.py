@@ -1,0 +1,2 @@
+def draw(run):
+    return None

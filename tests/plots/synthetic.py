@@ -1,0 +1,112 @@
+"""Invented result sets for the tests of plots/: plausible shapes, made-up
+numbers, a device name that says so. Never a measurement."""
+import csv
+import json
+import math
+import os
+import random
+
+DEVICE = "test data (invented)"
+
+TRIAL_COLUMNS = """schema_version trial_id scenario variant strategy device
+mode seed outcome expected error_code error_name fault_kernel fault_file
+fault_line launch_file launch_line launch_function launch_index report_api
+report_file report_line report_function report_launch_index launches_between
+api_calls_between frame_distance line_distance suspects
+latency_fault_to_report_ns latency_launch_to_report_ns clock_uncertainty_ns
+cascade_errors""".split()
+
+THROUGHPUT_COLUMNS = """schema_version device repetition strategy workload
+kernel_target_ns kernel_measured_ns host_work_ns launches_per_step steps
+elapsed_ns steps_per_s""".split()
+
+SCENARIOS = ["bad-gather", "bad-gather-assert", "dynamic-lengths",
+             "empty-mask", "preprocess-race", "shared-race"]
+STRATEGIES = ["async", "async-check", "sync", "sync-unchecked",
+              "stream-sync"]
+
+
+def trial(random_, scenario, strategy, i, mode):
+    row = {"schema_version": 1, "scenario": scenario, "variant": "faulty",
+           "strategy": strategy, "device": DEVICE, "mode": mode, "seed": i,
+           "trial_id": f"{scenario}/{strategy}/{mode}/{i}",
+           "expected": "", "clock_uncertainty_ns": 900,
+           "fault_file": f"kernels/{scenario}.cu", "fault_line": 40,
+           "launch_file": f"scenarios/{scenario}.c", "launch_line": 100,
+           "launch_function": "attention", "launch_index": 5}
+    if scenario == "preprocess-race" and strategy != "async":
+        row["outcome"] = "hidden"
+        return row
+    if scenario == "shared-race":
+        row["outcome"] = random_.choice(["silent", "silent", "benign"])
+        return row
+    exact = strategy in ("sync", "stream-sync")
+    between = 0 if exact else random_.choice([7, 8, 9]) \
+        if strategy == "async-check" else 9
+    latency = 10 ** random_.gauss(4.2 if exact else 6, 0.2)
+    row.update(outcome="exact" if exact else "late", error_code=700,
+               error_name="cudaErrorIllegalAddress",
+               report_api="cudaGetLastError", report_line=100 + 9 * between,
+               report_file=f"scenarios/{scenario}.c",
+               report_function="attention" if exact else "read_loss",
+               launches_between=between, api_calls_between=between + 1,
+               frame_distance=0 if exact else 4, suspects=between + 1,
+               line_distance=9 * between, cascade_errors=2)
+    if mode == "free":
+        row.update(latency_fault_to_report_ns=round(latency),
+                   latency_launch_to_report_ns=round(latency * 1.1))
+    return row
+
+
+def trials(seed=1, per_cell=8):
+    r = random.Random(seed)
+    return [trial(r, a, b, i, mode) for a in SCENARIOS for b in STRATEGIES
+            for mode in ("free", "seeded") for i in range(per_cell)]
+
+
+def throughput(seed=1, repetitions=7):
+    r, rows = random.Random(seed), []
+    waits = {"async": 0, "async-check": 60, "sync": 9000,
+             "sync-unchecked": 8900, "stream-sync": 9500}
+    for repetition in range(repetitions):
+        for host in (0, 10000):
+            for kernel in (0, 3000, 10000, 30000, 100000, 300000, 1000000):
+                for strategy in STRATEGIES:
+                    launch = max(kernel, 4000 + host) if waits[strategy] \
+                        < 1000 else kernel + 4000 + host
+                    launch += waits[strategy]
+                    ns = launch * 16 * math.exp(r.gauss(0, 0.02))
+                    rows.append({
+                        "schema_version": 1, "device": DEVICE,
+                        "repetition": repetition, "strategy": strategy,
+                        "workload": "spin", "kernel_target_ns": kernel,
+                        "kernel_measured_ns": round(max(kernel, 4000)),
+                        "host_work_ns": host, "launches_per_step": 16,
+                        "steps": 3, "elapsed_ns": round(3 * ns),
+                        "steps_per_s": 1e9 / ns})
+    return rows
+
+
+def write_csv(path, columns, rows):
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        f.write("# invented rows for a test\n")
+        w = csv.DictWriter(f, columns, extrasaction="ignore",
+                           lineterminator="\n")
+        w.writeheader()
+        w.writerows(rows)
+
+
+def write_run(folder, seed=1):
+    os.makedirs(folder, exist_ok=True)
+    write_csv(os.path.join(folder, "trials.csv"), TRIAL_COLUMNS,
+              trials(seed))
+    write_csv(os.path.join(folder, "throughput.csv"), THROUGHPUT_COLUMNS,
+              throughput(seed))
+    with open(os.path.join(folder, "context.json"), "w") as f:
+        json.dump({"device_kind": "cuda", "device_name": DEVICE}, f)
+    return folder
+
+
+if __name__ == "__main__":
+    import sys
+    write_run(sys.argv[1])
