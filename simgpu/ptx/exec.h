@@ -70,7 +70,8 @@ typedef enum exec_result (*exec_fn)(struct warp *w, const struct insn *in,
  *                       in the thread's local memory
  *   function's address  a const row, exec_func_address()
  *   [memory operand]    src = row of the base (src_bytes 4 or 8), or SLOT_NONE,
- *                       and imm: address is row + imm, or imm alone
+ *                       and imm: address is row + imm, or imm alone; a second
+ *                       one in an instruction is a row of full addresses
  *   {vector}            dst or src is element 0's slot, and ext points at two
  *                       struct insn_vec, of the destination and of the source
  *   !p                  a frame row, negated by an instruction put before
@@ -171,6 +172,9 @@ struct exec_launch {
     const uint8_t *params;       /* param_bytes, laid out as in the program */
     uint64_t number;             /* launch number in the process, from 1 */
     uint64_t grid_workspace;     /* device address for grid sync, or 0 */
+    uint32_t n_sms;              /* %nsmid; 0 is taken as 1 */
+    uint32_t stack_bytes;        /* local memory a thread for recursion, 0:
+                                    1024 (CUDA's default stack limit) */
     struct exec_services *services;
     _Atomic uint32_t *stop;      /* non-zero: blocks end at their next turn */
 };
@@ -192,23 +196,29 @@ struct exec_services {
     void *ctx;
 };
 
+enum frag_state { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_SYNC, FRAG_ASLEEP };
+
 struct fragment {
     uint32_t pc, mask;
     uint32_t fp;          /* frame's byte offset in the warp's stack */
     uint8_t state;        /* enum frag_state */
     uint8_t barrier;      /* which, while it waits at one */
-    uint16_t turns;       /* taken since another one was let in */
-    uint32_t sync_mask;   /* lanes it waits for at a .sync instruction */
+    uint32_t since;       /* w->steps when it last ran or could not */
+    uint32_t sync_mask;   /* lanes it waits for at a .sync instruction; its pc
+                             then is that instruction's, not the next one's */
 };
-enum frag_state { FRAG_READY, FRAG_AT_BARRIER, FRAG_AT_SYNC, FRAG_ASLEEP };
+
+#define MAX_BARRIERS 16
 
 struct block;
 
+/* The running fragment is in pc, mask, fp; frags[current] is its place in the
+ * list and only brought up to date when another one is chosen. */
 struct warp {
     uint8_t *base[4];     /* of enum slot_base; base[SLOT_FRAME] moves with fp */
     const struct insn *code;
     uint32_t pc;          /* of the running fragment, next instruction */
-    uint32_t mask;        /* of the running fragment */
+    uint32_t mask;        /* of the running fragment; 0: it has none any more */
     struct span cache;    /* last allocation hit: core/memory.h */
     struct block *block;
     _Alignas(64) uint32_t lanes[LANES]; /* lanes_mask, one word a lane, 0 or
@@ -221,43 +231,61 @@ struct warp {
     uint32_t local_stride;
     uint32_t index;       /* in the block */
     uint32_t live;        /* lanes that have not exited */
+    uint32_t steps;       /* instructions executed, modulo 2^32 */
     uint32_t n_frags, current;
+    bool strict;          /* a jump may pass a place to merge: choose again */
     struct fragment frags[LANES];
+    uint32_t arrived[MAX_BARRIERS]; /* lanes, at barriers with a count */
     /* Lanes leave here what a .sync instruction exchanges. */
     uint64_t exchange[LANES];
     uint32_t exchange_pred;
 };
 
-#define MAX_BARRIERS 16
+struct barrier {
+    uint32_t expected;    /* threads, or 0: all of the block */
+    uint32_t waiting;     /* threads that wait */
+    uint32_t popc;        /* bar.red: threads whose predicate held */
+    uint32_t counted;     /*          of so many */
+};
 
 struct block {
     const struct exec_launch *launch;
     uint32_t ctaid[3];
     uint32_t n_threads, n_warps;
     struct warp *warps;
+    uint8_t *uniform;      /* rows of SLOT_UNIFORM */
     uint8_t *shared;       /* shared_bytes, zeroed only by initcheck runs */
     uint32_t shared_bytes; /* static + dynamic */
-    struct { uint32_t expected, arrived; uint32_t popc, all, any; }
-        barriers[MAX_BARRIERS];
+    struct barrier barriers[MAX_BARRIERS];
+    uint32_t barriers_used;   /* a bit each: some thread waits or has arrived */
+    uint32_t live;            /* threads that have not exited */
+    uint32_t unfinished, runnable; /* warps, a bit each */
     struct fault fault;    /* filled when a lane commits one */
     bool faulted;
     uint64_t steps;        /* warp instructions executed so far */
     uint32_t next_warp;
+    uint64_t jitter;       /* state of a free run's turn lengths */
 };
 
 enum block_state {
     BLOCK_DONE,
-    BLOCK_RUNNING, /* budget used up, or every warp waits for other blocks */
+    BLOCK_RUNNING, /* budget used up, launch->stop seen, or every warp sleeps */
     BLOCK_FAULTED,
+    BLOCK_STUCK,   /* every thread waits for another one of the block: it will
+                      never end, and running it again does nothing */
 };
 
-/* Room for one block of `l`, reusable for any block of the same launch with
- * block_start(). NULL when there is no memory. */
+/* Room for one block of `l`, reusable with block_start() for any block of the
+ * same launch, and of another launch of the same program, block shape and
+ * dynamic shared size once b->launch points at that: block_start() takes all
+ * else from there. NULL when there is no memory. */
 struct block *block_create(const struct exec_launch *l);
 void block_start(struct block *b, const uint32_t ctaid[3]);
 /* Runs at most about `budget` warp instructions. With a non-NULL rng the
  * order of warps and the length of their turns are drawn from it (seeded
- * runs); else warps take turns in order. */
+ * runs: 1 to 2^9 instructions, every order of magnitude as likely); else warps
+ * take turns in order, of 64 to 511 instructions. Both interleave warps in
+ * the middle of straight code, so that a missing barrier can show. */
 struct rng;
 enum block_state block_run(struct block *b, uint64_t budget, struct rng *rng);
 void block_destroy(struct block *b);
