@@ -1,0 +1,274 @@
+/* From a registered fat binary to programs that can run.
+ *
+ *   parse   once a process: pick the PTX for the device, build its tree
+ *   load    once a context: variables get device memory and their values
+ *   decode  once a context and kernel, at its first use: operands become
+ *           slots, so an instruction that is not supported hurts only the
+ *           kernel that holds it
+ *
+ * Each failure keeps its code and its message; the message goes to stderr
+ * when it happens, the code is returned by every later use.
+ */
+#include "cudart/cudart.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cudart/registration.h"
+#include "fatbin/fatbin.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static cudaError_t fail(cudaError_t *error, char **why, cudaError_t code,
+                        const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    warn_once("%s", text);
+    free(*why);
+    *why = strdup(text);
+    return *error = code;
+}
+
+/* ---- parse ------------------------------------------------------------------ */
+
+static cudaError_t fatbin_error(enum fatbin_status s)
+{
+    switch (s) {
+    case FATBIN_OK: return cudaSuccess;
+    case FATBIN_MALFORMED: return cudaErrorInvalidKernelImage;
+    case FATBIN_NO_PTX:
+    case FATBIN_TOO_NEW: return cudaErrorNoKernelImageForDevice;
+    case FATBIN_COMPRESSION: return cudaErrorNotSupported;
+    case FATBIN_NO_MEMORY: return cudaErrorMemoryAllocation;
+    }
+    return cudaErrorInvalidKernelImage;
+}
+
+static cudaError_t parse_text(struct module *m, const char *text, size_t len,
+                              const char *label)
+{
+    struct ptx_error err = {0};
+    struct ptx_module *ptx = ptx_parse(text, len, label, &err);
+    if (!ptx)
+        return fail(&m->error, &m->why, cudaErrorInvalidPtx, "%s", err.text);
+    struct image *image = calloc(1, sizeof *image);
+    if (!image) {
+        ptx_module_free(ptx);
+        return m->error = cudaErrorMemoryAllocation;
+    }
+    image->ptx = ptx;
+    image->label = strdup(label);
+    image->next = m->images;
+    m->images = image;
+    return cudaSuccess;
+}
+
+static cudaError_t parse_fatbin(struct module *m, const void *fatbin,
+                                bool optional)
+{
+    const struct device_identity *id = identity();
+    struct fatbin_text text;
+    char why[512] = "";
+    enum fatbin_status s =
+        fatbin_pick_ptx(fatbin, fatbin_size(fatbin),
+                        (unsigned)(id->major * 10 + id->minor), &text, why,
+                        sizeof why);
+    if (s != FATBIN_OK && optional) return cudaSuccess;
+    if (s != FATBIN_OK)
+        return fail(&m->error, &m->why, fatbin_error(s), "%s", why);
+    cudaError_t error = parse_text(m, text.text, text.len,
+                                   text.name[0] ? text.name : "embedded PTX");
+    fatbin_text_free(&text);
+    return error;
+}
+
+/* A device-linked program lists several fat binaries, the device runtime
+ * library's among them: there, one that does not fit is passed over. */
+static cudaError_t parse(struct module *m)
+{
+    const void *images[FATBIN_MAX_IMAGES];
+    size_t n = 1;
+    if (m->fatbin) images[0] = m->fatbin;
+    else n = m->wrapper ? fatbin_images(m->wrapper, images) : 0;
+    if (!n)
+        return fail(&m->error, &m->why, cudaErrorInvalidKernelImage,
+                    "a registered fat binary has an unknown layout");
+    cudaError_t error = cudaSuccess;
+    for (size_t i = n; i-- > 0 && error == cudaSuccess;)
+        error = parse_fatbin(m, images[i], i > 0);
+    return error;
+}
+
+/* ---- load ------------------------------------------------------------------- */
+
+static const struct ptx_var *find_definition(const struct module *m,
+                                             const char *name)
+{
+    for (struct image *i = m->images; i; i = i->next) {
+        int32_t v = ptx_find_var(i->ptx, name);
+        if (v >= 0 && !i->ptx->vars[v].is_extern) return &i->ptx->vars[v];
+    }
+    return NULL;
+}
+
+static bool is_memory(const struct ptx_var *v)
+{
+    return !v->is_extern && v->size &&
+           (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST);
+}
+
+static cudaError_t place(struct module *m, const struct ptx_var *v)
+{
+    struct memory *memory = context()->memory;
+    struct symbol *s = module_symbol(m, v->name);
+    if (!s && !(s = module_add_symbol(m, NULL, v->name, v->size)))
+        return cudaErrorMemoryAllocation;
+    if (s->address) return cudaSuccess; /* weak: the first definition stays */
+    s->address = memory_alloc(memory, v->size, v->is_managed
+                              ? MEMORY_MANAGED : MEMORY_SYMBOL, 0);
+    if (!s->address) return cudaErrorMemoryAllocation;
+    void *bytes = memory_host(memory, s->address);
+    if (v->init) memcpy(bytes, v->init, v->size);
+    else memset(bytes, 0, v->size);
+    if (s->managed) *s->managed = (void *)s->address;
+    return cudaSuccess;
+}
+
+/* Gives the decoder, and initialisers, the address of a variable. */
+static bool find_address(void *ctx, const char *name, uint64_t *address)
+{
+    struct symbol *s = module_symbol(ctx, name);
+    if (!s || !s->address) return false;
+    *address = s->address;
+    return true;
+}
+
+static cudaError_t fix_up(struct module *m, const struct image *image,
+                          const struct ptx_var *v)
+{
+    if (find_definition(m, v->name) != v) return cudaSuccess;
+    struct symbol *s = module_symbol(m, v->name);
+    uint8_t *bytes = memory_host(context()->memory, s->address);
+    for (uint32_t i = 0; i < v->n_fixups; i++) {
+        const struct ptx_fixup *f = &v->fixups[i];
+        uint64_t address;
+        int32_t func = ptx_find_func(image->ptx, f->symbol);
+        if (func >= 0) address = exec_func_address(func);
+        else if (!find_address(m, f->symbol, &address))
+            return fail(&m->error, &m->why, cudaErrorInvalidPtx,
+                        "%s: initial value of %s names %s, which has no "
+                        "address", image->label, v->name, f->symbol);
+        address += (uint64_t)f->addend;
+        memcpy(bytes + f->offset, &address, f->bytes);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t load(struct module *m)
+{
+    cudaError_t error = cudaSuccess;
+    for (struct image *i = m->images; i; i = i->next)
+        for (uint32_t v = 0; v < i->ptx->n_vars; v++)
+            if (is_memory(&i->ptx->vars[v]) &&
+                (error = place(m, &i->ptx->vars[v])) != cudaSuccess)
+                return error;
+    for (struct image *i = m->images; i; i = i->next)
+        for (uint32_t v = 0; v < i->ptx->n_vars; v++)
+            if (is_memory(&i->ptx->vars[v]) &&
+                (error = fix_up(m, i, &i->ptx->vars[v])) != cudaSuccess)
+                return error;
+    m->loaded = true;
+    return cudaSuccess;
+}
+
+static cudaError_t load_locked(struct module *m)
+{
+    if (!m->parsed) {
+        m->parsed = true;
+        m->error = parse(m);
+    }
+    if (m->error != cudaSuccess) return m->error;
+    return m->loaded ? cudaSuccess : load(m);
+}
+
+cudaError_t module_load(struct module *m)
+{
+    pthread_mutex_lock(&lock);
+    cudaError_t error = load_locked(m);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+cudaError_t symbol_load(const void *host, struct symbol **out)
+{
+    struct symbol *s = symbol_find(host);
+    if (!s) return cudaErrorInvalidSymbol;
+    cudaError_t error = module_load(s->module);
+    if (error != cudaSuccess) return error;
+    *out = s;
+    return s->address ? cudaSuccess : cudaErrorInvalidSymbol;
+}
+
+/* ---- decode ----------------------------------------------------------------- */
+
+static const struct ptx_module *image_with(const struct module *m,
+                                           const char *entry)
+{
+    for (struct image *i = m->images; i; i = i->next) {
+        int32_t f = ptx_find_func(i->ptx, entry);
+        if (f >= 0 && i->ptx->funcs[f].has_body) return i->ptx;
+    }
+    return NULL;
+}
+
+static cudaError_t decode(struct kernel *k)
+{
+    cudaError_t error = load_locked(k->module);
+    if (error != cudaSuccess) return error;
+    if (k->error != cudaSuccess) return k->error;
+    const struct ptx_module *ptx = image_with(k->module, k->name);
+    if (!ptx)
+        return fail(&k->error, &k->why, cudaErrorInvalidDeviceFunction,
+                    "kernel %s is registered but not in the embedded PTX",
+                    k->name);
+    struct ptx_error err = {0};
+    k->program = program_decode(ptx, k->name, find_address, k->module, &err);
+    if (!k->program)
+        return fail(&k->error, &k->why, cudaErrorNotSupported, "%s", err.text);
+    return cudaSuccess;
+}
+
+cudaError_t kernel_load(struct kernel *k)
+{
+    if (__atomic_load_n(&k->program, __ATOMIC_ACQUIRE)) return cudaSuccess;
+    pthread_mutex_lock(&lock);
+    cudaError_t error = k->program ? cudaSuccess : decode(k);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+/* ---- unload ----------------------------------------------------------------- */
+
+/* Programs hold addresses of variables, so they go with the context; the
+ * memory itself goes with the device. Runs when nothing is in flight. */
+void module_unload(struct module *m)
+{
+    pthread_mutex_lock(&lock);
+    for (struct kernel *k = m->kernels; k; k = k->next) {
+        if (k->program) program_free(k->program);
+        k->program = NULL;
+        k->max_dynamic_shared = k->carveout = -1;
+    }
+    for (struct symbol *s = m->symbols; s; s = s->next) {
+        if (s->managed && s->address) *s->managed = NULL;
+        s->address = 0;
+    }
+    m->loaded = false;
+    pthread_mutex_unlock(&lock);
+}
