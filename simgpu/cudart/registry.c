@@ -225,15 +225,14 @@ void CUDARTAPI __cudaUnregisterFatBinary(void **handle)
 }
 
 /* Called before the first host access to a managed variable. */
-API(CALL_CONTEXT, __cudaInitModule_checked, (void **handle), (handle))
-{
-    struct module *m = (struct module *)handle;
-    return m ? module_load(m) : cudaErrorInvalidValue;
-}
-
 char CUDARTAPI __cudaInitModule(void **handle)
 {
-    return __cudaInitModule_checked(handle) == cudaSuccess;
+    struct call call = {"__cudaInitModule", CALL_CONTEXT, 0};
+    cudaError_t error = call_enter(&call);
+    if (error == cudaSuccess)
+        error = handle ? module_load((struct module *)handle)
+                       : cudaErrorInvalidValue;
+    return call_leave(&call, error) == cudaSuccess;
 }
 
 /* ---- <<<grid, block, shared, stream>>> -------------------------------------- */
