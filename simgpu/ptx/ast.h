@@ -188,7 +188,7 @@ struct ptx_module {
     struct ptx_func *funcs; uint32_t n_funcs;
     struct ptx_var *vars;   uint32_t n_vars;
     struct ptx_loc *locs;   uint32_t n_locs;
-    struct { uint32_t number; const char *path; } *files;
+    struct ptx_file { uint32_t number; const char *path; } *files;
     uint32_t n_files;
     void *arena;
 };
