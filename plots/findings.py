@@ -10,10 +10,7 @@ PLAIN, ADVICE = "async", "sync"     # the baseline and the usual advice
 
 
 def deviates(row):
-    """True when the trial did not end as was written down beforehand:
-    `expected` holds the outcomes that were, `late|exact`, empty for any."""
-    expected = (row.get("expected") or "").split("|")
-    return expected != [""] and row.get("outcome") not in expected
+    return row.get("as_expected") == "no"
 
 
 def outcome_cell(rows):

@@ -7,6 +7,7 @@ computed from the files of the run. Exit code: 0 written, 2 bad usage or no
 run."""
 import os
 import sys
+from collections import Counter
 
 try:
     import cost
@@ -70,6 +71,72 @@ def latency_text(rows):
 def percent(interval):
     return f"{interval.median * 100:.1f} % [{interval.low * 100:.1f}, " \
         f"{interval.high * 100:.1f}]"
+
+
+def sites_text(rows):
+    """How many trials were reported, and how stable the place blamed was."""
+    if not rows:
+        return "-"
+    sites = Counter((r.get("report_file"), r.get("report_line"))
+                    for r in rows if r.get("report_line"))
+    text = f"{sum(sites.values())}/{len(rows)}"
+    if len(sites) > 1:
+        text += f", {len(sites)} places"
+    return text
+
+
+MODES = [("free", ""), ("seeded", "random"), ("seeded", "eager"),
+         ("seeded", "lazy")]
+
+
+def mode_lines(run):
+    """Cells whose trials did not all end alike, by the way the device ran:
+    what a schedule changes."""
+    rows = []
+    for s in run.scenarios():
+        for t in run.strategies():
+            trials = run.cell(s, t)
+            if len(data.outcome_counts(trials)) < 2:
+                continue
+            rows.append([s, t] + [
+                data.outcome_text([r for r in trials
+                                   if (r.get("mode", ""),
+                                       r.get("schedule", "")) == m]) or "-"
+                for m in MODES])
+    if not rows:
+        return []
+    return ["Cells with more than one outcome, by the way the device ran "
+            "(free, or in logical time under a schedule):", ""] + table(
+        ["scenario", "strategy", "free", "random", "eager", "lazy"], rows)
+
+
+def twin_line(run):
+    out = []
+    for variant in ("healthy", "guarded"):
+        rows = [r for r in run.trials if r.get("variant") == variant]
+        if rows:
+            out.append(f"{variant}: {data.outcome_text(rows)}")
+    return ["Trials without a fault to report: " + "; ".join(out) + ".", ""] \
+        if out else []
+
+
+def burden_lines(run):
+    """What a strategy adds to a launch, in calls and waits: the same on every
+    machine, unlike time."""
+    rows = []
+    healthy = [r for r in run.trials if r.get("variant") == "healthy"]
+    for s in sorted({r.get("strategy", "") for r in healthy},
+                    key=data.strategy_key):
+        mine = [r for r in healthy if r.get("strategy") == s
+                and data.number(r.get("launches"))]
+        per_launch = []
+        for column in ("strategy_calls", "host_waits"):
+            v = [data.number(r.get(column)) / data.number(r["launches"])
+                 for r in mine if data.number(r.get(column)) is not None]
+            per_launch.append(f"{stats.np.median(v):.2f}" if v else "-")
+        rows.append([s] + per_launch)
+    return table(["strategy", "calls added a launch", "host waits a launch"],
+                 rows) if rows else []
 
 
 def cost_lines(run):
@@ -150,7 +217,10 @@ def trial_sections(run):
     out = ["## What became of each trial", "",
            "Trials with the planted fault, all modes; "
            "`!` marks cells with a trial that was not as expected.", ""]
-    out += matrix(run, findings.outcome_cell)
+    out += matrix(run, findings.outcome_cell) + twin_line(run)
+    out += mode_lines(run)
+    out += ["Trials with a report, and how many places they name when not "
+            "one:", ""] + matrix(run, sites_text)
     out += ["## Distance to the faulting launch", "",
             "Launches between the one that faulted and the report, median "
             "and range:", ""]
@@ -164,6 +234,11 @@ def trial_sections(run):
 
 def cost_sections(run):
     out = []
+    burden = burden_lines(run)
+    if burden:
+        out += ["## What a strategy adds", "", "Median over healthy trials, "
+                "the waits that every step ends with not counted.", ""]
+        out += burden
     if cost.cells(run):
         out += ["## Throughput cost on healthy work", "",
                 f"Lost against `{cost.BASELINE}`, median of paired turns "

@@ -5,20 +5,22 @@ import json
 import math
 import os
 import random
+import re
 
 DEVICE = "test data (invented)"
 
-TRIAL_COLUMNS = """schema_version trial_id scenario variant strategy device
-mode seed outcome expected error_code error_name fault_kernel fault_file
-fault_line launch_file launch_line launch_function launch_index report_api
-report_file report_line report_function report_launch_index launches_between
-api_calls_between frame_distance line_distance suspects
-latency_fault_to_report_ns latency_launch_to_report_ns clock_uncertainty_ns
-cascade_errors""".split()
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
 
-THROUGHPUT_COLUMNS = """schema_version device repetition strategy workload
-kernel_target_ns kernel_measured_ns host_work_ns launches_per_step steps
-elapsed_ns steps_per_s""".split()
+
+def columns(def_file):
+    """The names in a table of COLUMN(name, ...)."""
+    with open(os.path.join(ROOT, def_file), encoding="utf-8") as f:
+        return re.findall(r"^COLUMN\((\w+)", f.read(), re.MULTILINE)
+
+
+TRIAL_COLUMNS = columns("harness/columns.def")
+THROUGHPUT_COLUMNS = columns("bench/columns.def")
 
 SCENARIOS = ["bad-gather", "bad-gather-assert", "dynamic-lengths",
              "empty-mask", "preprocess-race", "shared-race"]
@@ -28,7 +30,9 @@ STRATEGIES = ["async", "async-check", "sync", "sync-unchecked",
 
 def trial(random_, scenario, strategy, i, mode):
     row = {"schema_version": 1, "scenario": scenario, "variant": "faulty",
-           "strategy": strategy, "device": DEVICE, "mode": mode, "seed": i,
+           "strategy": strategy, "device": "cuda", "mode": mode, "seed": i,
+           "schedule": "random" if mode == "seeded" else "",
+           "launches": 20, "strategy_calls": 20, "host_waits": 1,
            "trial_id": f"{scenario}/{strategy}/{mode}/{i}",
            "expected": "", "clock_uncertainty_ns": 900,
            "fault_file": f"kernels/{scenario}.cu", "fault_line": 40,
@@ -60,8 +64,11 @@ def trial(random_, scenario, strategy, i, mode):
 
 def trials(seed=1, per_cell=8):
     r = random.Random(seed)
-    return [trial(r, a, b, i, mode) for a in SCENARIOS for b in STRATEGIES
+    rows = [trial(r, a, b, i, mode) for a in SCENARIOS for b in STRATEGIES
             for mode in ("free", "seeded") for i in range(per_cell)]
+    return rows + [dict(trial(r, a, b, 0, "free"), variant="healthy",
+                        outcome="clean", report_line="")
+                   for a in SCENARIOS for b in STRATEGIES]
 
 
 def throughput(seed=1, repetitions=7):
@@ -77,7 +84,7 @@ def throughput(seed=1, repetitions=7):
                     launch += waits[strategy]
                     ns = launch * 16 * math.exp(r.gauss(0, 0.02))
                     rows.append({
-                        "schema_version": 1, "device": DEVICE,
+                        "schema_version": 1, "device": "cuda",
                         "repetition": repetition, "strategy": strategy,
                         "workload": "spin", "kernel_target_ns": kernel,
                         "kernel_measured_ns": round(max(kernel, 4000)),
@@ -105,6 +112,24 @@ def write_run(folder, seed=1):
     with open(os.path.join(folder, "context.json"), "w") as f:
         json.dump({"device_kind": "cuda", "device_name": DEVICE}, f)
     return folder
+
+
+def damage(text, r):
+    """The bytes with some cut out, put in or cut off, as r draws."""
+    raw = bytearray(text)
+    for _ in range(r.choice([1, 3, 30])):
+        i = r.randrange(len(raw) + 1)
+        what = r.randrange(4)
+        if what == 0:
+            raw[i:i + r.randrange(200)] = b""
+        elif what == 1:
+            raw[i:i] = bytes(r.randrange(256) for _ in range(5))
+        elif what == 2:
+            raw[i:i] = r.choice([b",", b'"', b"\n", b"nan", b"1e999", b"-",
+                                 b"#", b"\xff\xfe", b"\0", b"9" * 30])
+        else:
+            del raw[i:]
+    return bytes(raw)
 
 
 if __name__ == "__main__":

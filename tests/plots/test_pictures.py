@@ -1,0 +1,106 @@
+"""The pictures as files: both kinds, the same bytes for the same data, the
+device named inside, and drawn from partial data too."""
+import os
+import random
+import struct
+import unittest
+
+import support
+import synthetic
+import data
+import make_plots
+import style
+
+# Pictures of an ordinary run; the timeline has a test of its own.
+ORDINARY = ["latency", "distance", "cost"]
+
+
+def png_size(raw):
+    return struct.unpack(">II", raw[16:24])
+
+
+class Files(support.FolderTest):
+    def draw(self, seed=1):
+        synthetic.write_run(self.folder, seed)
+        run = data.Run(self.folder)
+        made = make_plots.make(run, style, ORDINARY)
+        return {f: support.read(os.path.join(self.folder, make_plots.FOLDER,
+                                             f))
+                for files in made.values() for f in files}
+
+    def test_png_and_svg_that_name_the_device(self):
+        files = self.draw()
+        self.assertEqual(len(files), 2 * len(ORDINARY))
+        for name, raw in files.items():
+            if name.endswith(".png"):
+                self.assertEqual(png_size(raw)[0], style.WIDTH * style.DPI)
+            else:
+                self.assertIn(f"device: {synthetic.DEVICE}", raw.decode())
+
+    def test_same_data_same_bytes(self):
+        first, second, other = self.draw(), self.draw(), self.draw(seed=2)
+        for name in first:
+            self.assertEqual(first[name], second[name], name)
+            self.assertNotEqual(first[name], other[name], name)
+
+    def test_missing_cells_say_what_happened(self):
+        files = self.draw()
+        for name in ("latency.svg", "distance.svg"):
+            self.assertIn("hidden", files[name].decode())
+
+
+class Partial(support.FolderTest):
+    def test_damaged_data_draws_or_declines(self):
+        synthetic.write_run(self.folder)
+        names = ("trials.csv", "throughput.csv")
+        good = {n: support.read(os.path.join(self.folder, n))[:5000]
+                for n in names}
+        for seed in range(6):
+            r = random.Random(seed)
+            for n in names:
+                self.write(n, synthetic.damage(good[n], r))
+            try:
+                run = data.Run(self.folder)
+            except data.RunError:
+                continue
+            with self.subTest(seed=seed):
+                make_plots.make(run, style, ORDINARY)
+
+    def test_latencies_of_zero_and_less(self):
+        rows = synthetic.trials(per_cell=3)
+        for r in rows[::2]:
+            if r.get("latency_fault_to_report_ns"):
+                r["latency_fault_to_report_ns"] *= -1
+        synthetic.write_csv(os.path.join(self.folder, "trials.csv"),
+                            synthetic.TRIAL_COLUMNS, rows)
+        made = make_plots.make(data.Run(self.folder), style, ["latency"])
+        self.assertIn("latency", made)
+
+
+class CommandLine(support.FolderTest):
+    def test_use(self):
+        for args in ([], ["-x"], [self.folder, "nonsense"]):
+            done = support.script("make_plots.py", *args)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("usage", done.stderr)
+
+    def test_no_run_is_one_line(self):
+        for name in ("make_plots.py", "report.py"):
+            done = support.script(name, self.folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.count("\n"), 1)
+            self.assertIn("no rows", done.stderr)
+
+    def test_both_scripts(self):
+        synthetic.write_run(self.folder)
+        done = support.script("make_plots.py", self.folder, "cost")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = support.script("report.py", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = support.read(os.path.join(self.folder, "report.md")).decode()
+        self.assertIn("(plots/cost.png)", report)
+        self.assertNotIn("(plots/latency.png)", report)
+
+
+if __name__ == "__main__":
+    unittest.main()
