@@ -96,8 +96,8 @@ struct fl_site {
 struct fl_beacon fl_beacon(const struct fl_trial *t);
 
 /* The beacon of faults that the host commits (a zero-sized grid, say): called
- * just before the planted line, in the faulty case only. It stands for the
- * launch or call that follows. `value`: the bad size. */
+ * just before the FL_PLANT, in the faulty case only; the fault is that
+ * launch's. `value`: the bad size. */
 void fl_host_beacon(struct fl_trial *t, int64_t value);
 
 /* Ends the trial as an error of the harness (not of the device): bad set-up,

@@ -12,6 +12,7 @@ struct fl_strategy {
     bool blocking;          /* runs with CUDA_LAUNCH_BLOCKING=1 */
     bool claims_own;        /* promises that a report is about the launch or
                                call that it names: a wrong one misattributes */
+    bool interval;          /* its checks speak of several launches at once */
     void (*start)(struct fl_trial *t);          /* after set-up; may be NULL */
     void (*before_launch)(struct fl_trial *t);
     void (*after_launch)(struct fl_trial *t);   /* the launch just made */
@@ -31,6 +32,9 @@ cudaStream_t fl_stream_now(const struct fl_trial *t);   /* of that launch */
  * force: an error becomes the trial's report. */
 void fl_check(struct fl_trial *t, const char *api, cudaError_t code);
 
+/* The strategy has just made the host wait for the device. */
+void fl_waited(struct fl_trial *t);
+
 /* Everything issued so far on `stream` (FL_ALL_STREAMS) is complete and good;
  * the second form speaks of launch `number` and all before it there. */
 void fl_known_good(struct fl_trial *t, cudaStream_t stream);
@@ -41,7 +45,7 @@ void fl_known_good_up_to(struct fl_trial *t, cudaStream_t stream,
  * known good. Valid until the report is made. */
 void fl_name_suspect(struct fl_trial *t, unsigned number);
 
-/* A slot for the strategy's own state. */
+/* A slot for the strategy's own state, malloc'ed. */
 void **fl_strategy_state(struct fl_trial *t);
 
 #endif

@@ -20,11 +20,12 @@ struct fl_event {
     int n_frames;               /* innermost first; the first is the site */
     void *frames[FL_MAX_FRAMES];
     int64_t begin_ns, end_ns;   /* CLOCK_MONOTONIC; end 0: not returned */
+    int64_t checked_ns;         /* end of the strategy's check; 0: none */
 };
 
 struct fl_report {
     cudaError_t code;           /* cudaSuccess: no report */
-    const char *api;            /* "cudaGetLastError" */
+    const char *api;            /* "cudaGetLastError"; NULL: the site's own */
     const struct fl_site *site; /* launch or call that was being looked at */
     bool by_launch_check;       /* found by a check that goes with a launch */
     unsigned launch;            /* number of the last launch made */
@@ -46,14 +47,21 @@ struct fl_trial {
 
     unsigned launches;          /* number of the last launch, from 1 */
     unsigned calls;             /* API calls of the program so far */
+    unsigned strategy_calls;    /* made by the strategy, for its checks */
+    unsigned host_waits;        /* times the strategy made the host wait */
     struct fl_event *events;
     size_t n_events, max_events;
+    size_t all_good_before;     /* events before it are known good */
+    bool names_suspects;        /* the strategy did, see fl_name_suspect() */
+    const struct fl_site *site; /* of the launch or call in force */
     cudaStream_t stream;        /* of the launch in force */
     void *stack_base;           /* where call stacks end */
 
     struct fl_report report;
     int64_t host_fault_ns;      /* of fl_host_beacon() */
     void *strategy_state;
+    volatile uint64_t *stamp_times;     /* [2 * FL_STAMPS], host view */
+    uint64_t *stamp_slots;              /* the same, device view */
     jmp_buf raise;              /* where a report or breakage ends up */
     bool can_raise;
     char broken[256];           /* why the trial has no result, or "" */
@@ -67,5 +75,7 @@ bool fl_trial_start(struct fl_trial *t);
 void fl_trial_free(struct fl_trial *t);
 
 int64_t fl_now_ns(void);        /* CLOCK_MONOTONIC */
+/* The launch in force has no check of the strategy behind it. */
+bool fl_is_unchecked(const struct fl_trial *t);
 
 #endif

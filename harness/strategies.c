@@ -1,0 +1,116 @@
+/* The strategies' hooks, and the table of them made from strategies.def.
+ * A launch's own return code is gone by the time a hook runs (nvcc's stub
+ * drops it), so launch errors are asked for with cudaGetLastError. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/scenario.h"
+#include "harness/strategy.h"
+
+static void get_last_error(struct fl_trial *t)
+{
+    fl_check(t, "cudaGetLastError", cudaGetLastError());
+}
+
+/* The launch itself has waited. */
+static void blocked(struct fl_trial *t)
+{
+    fl_waited(t);
+}
+
+static void blocked_and_checked(struct fl_trial *t)
+{
+    fl_waited(t);
+    get_last_error(t);
+    fl_known_good(t, FL_ALL_STREAMS);
+}
+
+static void stream_sync(struct fl_trial *t)
+{
+    cudaStream_t stream = fl_stream_now(t);
+    fl_waited(t);
+    fl_check(t, "cudaStreamSynchronize", cudaStreamSynchronize(stream));
+    get_last_error(t);
+    fl_known_good(t, stream);
+}
+
+static void device_sync(struct fl_trial *t)
+{
+    fl_waited(t);
+    fl_check(t, "cudaDeviceSynchronize", cudaDeviceSynchronize());
+    get_last_error(t);
+    fl_known_good(t, FL_ALL_STREAMS);
+}
+
+static void every_8(struct fl_trial *t)
+{
+    if (fl_launch_now(t) % 8 == 0)
+        device_sync(t);
+}
+
+/* ---- event-poll ----
+ * Outstanding launches in the order they were made, each with its event. The
+ * oldest are queried until one is not done; after a fault every query returns
+ * the error (cudaEventQuery answers for the context, not for the event), so
+ * what had been seen complete before is all that is known. */
+#define POLL_RING 256
+
+struct poll {
+    unsigned head, tail;        /* outstanding: [tail, head) */
+    struct { cudaEvent_t event; cudaStream_t stream; unsigned launch; }
+        slots[POLL_RING];
+};
+
+static void event_poll_start(struct fl_trial *t)
+{
+    struct poll *p = calloc(1, sizeof *p);
+    if (!p)
+        fl_broken(t, "no memory for the event ring");
+    for (int i = 0; i < POLL_RING; i++)
+        fl_must(t, cudaEventCreateWithFlags(&p->slots[i].event,
+                                            cudaEventDisableTiming));
+    *fl_strategy_state(t) = p;
+}
+
+static void event_poll(struct fl_trial *t)
+{
+    struct poll *p = *fl_strategy_state(t);
+    get_last_error(t);
+    if (p->head - p->tail == POLL_RING)         /* give up on the oldest */
+        p->tail++;
+    unsigned i = p->head++ % POLL_RING;
+    p->slots[i].stream = fl_stream_now(t);
+    p->slots[i].launch = fl_launch_now(t);
+    fl_check(t, "cudaEventRecord",
+             cudaEventRecord(p->slots[i].event, p->slots[i].stream));
+    while (p->tail != p->head) {
+        unsigned k = p->tail % POLL_RING;
+        cudaError_t code = cudaEventQuery(p->slots[k].event);
+        fl_check(t, "cudaEventQuery", code);
+        if (code == cudaErrorNotReady)
+            break;
+        fl_known_good_up_to(t, p->slots[k].stream, p->slots[k].launch);
+        p->tail++;
+    }
+}
+
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+
+const struct fl_strategy fl_strategies[] = {
+#define STRATEGY(ident, name_, traits, start_, before, after, end, summary_) \
+    { .name = name_, .summary = summary_, .blocking = (traits) & BLOCKING, \
+      .claims_own = (traits) & OWN, .interval = (traits) & INTERVAL, \
+      .start = start_, .before_launch = before, .after_launch = after, \
+      .step_end = end },
+#include "harness/strategies.def"
+#undef STRATEGY
+    { .name = NULL }
+};
+
+const struct fl_strategy *fl_strategy_named(const char *name)
+{
+    for (const struct fl_strategy *s = fl_strategies; s->name; s++)
+        if (!strcmp(s->name, name))
+            return s;
+    return NULL;
+}
