@@ -33,8 +33,15 @@ struct worker {
 struct workload {
     const struct fl_scenario *scenario;
     void *state;
+    uint64_t made;                  /* steps so far */
     struct workload *next;
 };
+
+/* A trial's steps, again and again. */
+static unsigned steps_of(const struct fl_scenario *s)
+{
+    return s->steps ? s->steps : 1;
+}
 
 /* Set-up and measuring calls; what the strategy finds is fl_check's. */
 #define MUST(w, call) fl_must(&(w)->trial, (call))
@@ -94,9 +101,10 @@ static void turn_steps(struct worker *w, const struct turn_request *q,
     unsigned launches = w->trial.launches;
     int64_t start = fl_now_ns(), now;
     do {
-        if (x)
+        if (x) {
+            w->trial.step = (unsigned)(x->made++ % steps_of(x->scenario));
             x->scenario->step(&w->trial, x->state);
-        else
+        } else
             spin_step(w, q);
         r->count++;
         now = fl_now_ns();

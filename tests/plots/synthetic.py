@@ -103,6 +103,47 @@ def write_csv(path, columns, rows):
         w.writerows(rows)
 
 
+def trace(strategy, launches=18, bad=4):
+    """What `faultlag run --trace` writes, with invented times (in us)."""
+    events = [{"ph": "M", "name": "thread_name", "tid": t, "pid": 1,
+               "args": {"name": n}} for t, n in ((1, "host"), (10, "stream 0"))]
+
+    def slice_(cat, name, lane, ts, dur, i, line):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": 1,
+                       "tid": lane, "ts": ts, "dur": dur,
+                       "args": {"file": "scenarios/bad-gather.c",
+                                "line": line, "function": "attention",
+                                **({"launch": i} if i else {})}})
+    host, device, fault = 0.0, 0.0, None
+    for i in range(1, launches + 1):
+        name = "k_index_select" if i == bad else "k_linear"
+        slice_("launch", name, 1, host, 6.0, i, 40 + i)
+        start = max(host + 5, device)
+        if fault is None:
+            device = start + 70
+            ended = i != bad
+            slice_("kernel" if ended else "kernel that did not finish", name,
+                   10, start, 70, i, 40 + i)
+            if not ended:
+                fault = device
+        host += 8
+        if strategy == "sync":
+            host = device + 4
+            slice_("check", "check", 1, host, 1.0, i, 40 + i)
+            host += 2
+            if fault is not None:
+                break
+    if strategy != "sync":
+        slice_("call", "cudaDeviceSynchronize", 1, host, fault + 60 - host, 0,
+               99)
+    report = host if strategy == "sync" else fault + 60
+    for name, lane, ts in (("fault", 10, fault), ("report", 1, report)):
+        events.append({"ph": "i", "name": name, "cat": name, "pid": 1,
+                       "tid": lane, "ts": ts, "s": "g"})
+    return {"otherData": {"scenario": "bad-gather", "strategy": strategy,
+                          "device": "cuda"}, "traceEvents": events}
+
+
 def write_run(folder, seed=1):
     os.makedirs(folder, exist_ok=True)
     write_csv(os.path.join(folder, "trials.csv"), TRIAL_COLUMNS,
@@ -111,6 +152,10 @@ def write_run(folder, seed=1):
               throughput(seed))
     with open(os.path.join(folder, "context.json"), "w") as f:
         json.dump({"device_kind": "cuda", "device_name": DEVICE}, f)
+    for strategy in ("async", "sync"):
+        path = os.path.join(folder, f"trace-{strategy}.json")
+        with open(path, "w", encoding="utf-8") as f:
+            json.dump(trace(strategy), f)
     return folder
 
 
