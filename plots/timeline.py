@@ -76,16 +76,17 @@ def read(run):
     """The folder's traces that hold anything, with the run's device only."""
     traces = []
     for path in sorted(glob.glob(os.path.join(run.folder, "trace*.json"))):
+        noted = len(run.notes)
         try:
             trace = Trace(path, run.notes)
         except data.RunError as e:
             run.notes.append(str(e))
             continue
-        if not trace.slices:
+        if not trace.slices and len(run.notes) == noted:
             run.notes.append(f"{os.path.basename(path)}: no events")
-        elif trace.about.get("device", run.device) != run.device:
+        elif trace.slices and trace.about.get("device") != run.device:
             run.notes.append(f"{os.path.basename(path)}: of another device")
-        else:
+        elif trace.slices:
             traces.append(trace)
     return traces[:MAX_TRACES]
 
@@ -136,12 +137,13 @@ def site(s):
         f"{a.get('line', '?')}"
 
 
-def mark(ax, x, text, y, align):
-    ax.axvline(x, color=FAULTED, linewidth=1.3, zorder=5)
-    ax.annotate(text, (x, y), xytext=(-5 if align == "right" else 5, 0),
+def mark(ax, x, text, y, align, colour_=FAULTED, line="-"):
+    ax.axvline(x, color=colour_, linewidth=1.4, linestyle=line, zorder=5)
+    ax.annotate(text, (x, y), xytext=(-4 if align == "right" else 4, 0),
                 textcoords="offset points", ha=align, va="center",
-                fontsize=8.5, color=FAULTED, fontweight="bold", zorder=6,
-                annotation_clip=False)
+                fontsize=8.5, color=colour_, fontweight="bold", zorder=6,
+                annotation_clip=False,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
 
 
 def reporting_slice(trace):
@@ -156,8 +158,7 @@ def describe(ax, trace, rows):
     top, bottom = -0.72, len(rows) - 0.28
     if launch:
         mark(ax, launch["from"], "launched here: " + site(launch), top,
-             "left")
-        ax.lines[-1].set_linestyle(":")
+             "left", line=":")
     if trace.fault is not None:
         mark(ax, trace.fault, "fault", bottom, "left")
     if trace.report is not None:
@@ -167,7 +168,7 @@ def describe(ax, trace, rows):
         n = between(trace)
         mark(ax, trace.report, f"reported {late}{n} launch"
              f"{'' if n == 1 else 'es'} later: " + (site(s) if s else ""),
-             bottom + 0.34, "right")
+             bottom + 0.34, "right", style.INK)
 
 
 def draw_panel(ax, trace):

@@ -1,5 +1,7 @@
 """The pictures as files: both kinds, the same bytes for the same data, the
 device named inside, and drawn from partial data too."""
+import glob
+import json
 import os
 import random
 import struct
@@ -10,6 +12,7 @@ import synthetic
 import data
 import make_plots
 import style
+import timeline
 
 # Pictures of an ordinary run; the timeline has a test of its own.
 ORDINARY = ["latency", "distance", "cost"]
@@ -47,6 +50,59 @@ class Files(support.FolderTest):
         files = self.draw()
         for name in ("latency.svg", "distance.svg"):
             self.assertIn("hidden", files[name].decode())
+
+
+class Timeline(support.FolderTest):
+    """The trace of a trial, as `faultlag run --trace` writes it."""
+
+    def traces(self, *texts):
+        synthetic.write_run(self.folder)
+        for path in glob.glob(os.path.join(self.folder, "trace*.json")):
+            os.remove(path)
+        for i, text in enumerate(texts):
+            self.write(f"trace-{i}.json", text if isinstance(text, str)
+                       else json.dumps(text))
+        run = data.Run(self.folder)
+        return timeline.read(run), run
+
+    def test_what_is_read(self):
+        [trace], run = self.traces(synthetic.trace("async"))
+        self.assertEqual(trace.faulted, 4)
+        self.assertEqual(timeline.between(trace), 14)
+        self.assertLess(trace.fault, trace.report)
+        self.assertEqual(timeline.reporting_slice(trace)["name"],
+                         "cudaDeviceSynchronize")
+        start, end = trace.window()
+        self.assertLess(start, trace.launch_of(4)["from"])
+        self.assertGreater(end, trace.report)
+        self.assertEqual(run.notes, [])
+
+    def test_labels_say_where(self):
+        _, run = self.traces(synthetic.trace("sync"))
+        made = make_plots.make(run, style, ["timeline"])["timeline"]
+        svg = support.read(os.path.join(self.folder, make_plots.FOLDER,
+                                        made[1])).decode()
+        self.assertIn("launched here: attention() scenarios/bad-gather.c:44",
+                      svg)
+        self.assertIn("0 launches later", svg)
+
+    def test_unusable_traces_are_noted(self):
+        other = synthetic.trace("async")
+        other["otherData"]["device"] = "sim"
+        traces, run = self.traces("", "{}", "[]", '{"traceEvents": [1, {}]}',
+                                  other)
+        self.assertEqual(traces, [])
+        self.assertEqual(len(run.notes), 5)
+        self.assertIsNone(timeline.draw(run))
+
+    def test_a_trial_without_fault_or_report(self):
+        healthy = synthetic.trace("async")
+        healthy["traceEvents"] = [e for e in healthy["traceEvents"]
+                                  if e["ph"] != "i" and "not finish" not in
+                                  e.get("cat", "")]
+        [trace], run = self.traces(healthy)
+        self.assertIsNone(trace.faulted)
+        self.assertIn("timeline", make_plots.make(run, style, ["timeline"]))
 
 
 class Partial(support.FolderTest):
