@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,7 @@ bool worker_start(struct worker *w, const char *device, const char *strategy)
         return false;
     }
     if (w->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         signal(SIGINT, SIG_IGN);    /* the parent decides when to end */
         signal(SIGPIPE, SIG_DFL);
         dup2(to[0], STDIN_FILENO);
