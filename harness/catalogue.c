@@ -74,6 +74,10 @@ static void put_expectations(struct fl_text *out, const struct fl_plant *p)
         fl_json_put_integer(out, "devices",
                             e->device ? e->device : FL_ANY_DEVICE);
         fl_json_put_integer(out, "modes", e->mode ? e->mode : FL_ANY_MODE);
+        if (e->some) {
+            fl_outcomes_text(e->some, outcomes, sizeof outcomes);
+            fl_json_put_string(out, "some", outcomes);
+        }
         if (e->note)
             fl_json_put_string(out, "note", e->note);
         fl_json_close(out, '}');

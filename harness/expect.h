@@ -78,8 +78,14 @@ struct fl_expect {
                                    NULL: not fixed by the program */
     enum fl_basis basis;
     unsigned device, mode;      /* sets; 0 means any */
+    unsigned some;              /* of a cell with FL_SOME_TRIALS trials or more
+                                   at least one must be one of these: a race
+                                   may go either way in a trial, but not in
+                                   all of them; 0: no such claim */
     const char *note;           /* why, where it is not plain; may be NULL */
 };
+
+#define FL_SOME_TRIALS 20
 
 /* Trailing designated initialisers may follow: .device = FL_CUDA, .note = ... */
 #define EXPECT(strategy_, outcomes_, code_, where_, ...) \
