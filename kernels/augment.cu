@@ -1,5 +1,5 @@
 /* Augmentation on the device: a kernel that turns random numbers into the
- * indices of the samples (or of the pixels of a crop) that the model gathers. */
+ * indices of the samples (or pixels of a crop) that the model gathers. */
 #include "kernels.h"
 #include "launch_shape.cuh"
 

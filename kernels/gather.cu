@@ -84,6 +84,14 @@ __global__ void index_add_kernel(float *dtable, const float *dy,
     atomicAdd(&dtable[row * dim + e % dim], dy[e]);
 }
 
+__global__ void index_scale_kernel(float *x, const int64_t *index, float by,
+                                   int n, int dim)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < n)
+        x[index[e / dim] * dim + e % dim] *= by;
+}
+
 extern "C" void k_index_select(cudaStream_t s, float *y, const float *table,
                                const int64_t *index, int n, int dim,
                                int64_t rows, struct fl_beacon beacon)
@@ -132,4 +140,11 @@ extern "C" void k_index_add(cudaStream_t s, float *dtable, const float *dy,
 {
     index_add_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
         dtable, dy, index, n * dim, dim, rows, beacon);
+}
+
+extern "C" void k_index_scale(cudaStream_t s, float *x, const int64_t *index,
+                              float by, int n, int dim)
+{
+    index_scale_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        x, index, by, n * dim, dim);
 }

@@ -19,6 +19,10 @@
 extern "C" {
 #endif
 
+/* Threads of a block where one thread does one element: element e belongs to
+ * thread e % K_THREADS of block e / K_THREADS. */
+#define K_THREADS 128
+
 /* ---- gather.cu ---------------------------------------------------------- */
 /* y[n,dim] = table[index[n], :]. Planted: index not in [0, rows). */
 void k_index_select(cudaStream_t s, float *y, const float *table,
@@ -43,6 +47,9 @@ void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low, int64_t high, int n);
 void k_index_add(cudaStream_t s, float *dtable, const float *dy,
                  const int64_t *index, int n, int dim, int64_t rows,
                  struct fl_beacon beacon);
+/* x[index[n], :] *= by. Planted: n == 0 makes a grid of no blocks. */
+void k_index_scale(cudaStream_t s, float *x, const int64_t *index, float by,
+                   int n, int dim);
 
 /* ---- mask.cu ------------------------------------------------------------ */
 void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,

@@ -3,7 +3,9 @@
 #ifndef LAUNCH_SHAPE_CUH
 #define LAUNCH_SHAPE_CUH
 
-#define THREADS 128 /* a block of the one-thread-an-element kernels */
+#include "kernels.h"
+
+#define THREADS K_THREADS
 
 static inline unsigned blocks_for(int n, int per_block)
 {

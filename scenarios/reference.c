@@ -61,7 +61,8 @@ void ref_attention(float *y, const float *q, const float *k, const float *v,
     float *p = malloc(sizeof *p * (size_t)seq);
 
     for (int row = 0; row < batch * seq; row++) {
-        int first = row / seq * seq, live = length ? (int)length[row / seq] : seq;
+        int first = row / seq * seq;
+        int64_t live = length ? length[row / seq] : seq;
         for (int j = 0; j < seq; j++) {
             double sum = 0;
             for (int d = 0; d < dim; d++)

@@ -1,0 +1,194 @@
+/* Sequences of different length lie in a padded buffer of SEQ positions each,
+ * and are pooled by a kernel that trusts the length array. In the second batch
+ * one length is that of the document before it was cut to SEQ tokens.
+ *
+ * From position SEQ on the kernel reads other sequences, other tensors, then
+ * whatever is mapped; a GPU notices nothing until the walk leaves mapped memory
+ * (2^28 positions of 128 bytes make sure that it does), so even the device
+ * learns of the fault late. Then: 700. The step ends by reading its loss, where
+ * an asynchronous program is told. Lengths cut to the capacity are the
+ * defence. */
+#include "net.h"
+#include "reference.h"
+
+enum { BAD_STEP = STEPS - 1, UNCUT = 1 << 28 };
+
+struct state {
+    struct net net;
+    struct floats w_in, features[STEPS], loss;
+    struct indices length[STEPS], label[STEPS];
+    float *x, *pooled;
+    int bad_sequence;
+    int64_t twin_length;
+};
+
+static void *setup(struct fl_trial *t)
+{
+    static struct state s;
+
+    net_create(t, &s.net);
+    s.w_in = new_floats(t, DIM * DIM, 0.3f);
+    upload_floats(t, &s.w_in);
+    s.loss = new_floats(t, 1, 0);
+    s.x = device_floats(t, TOKENS * DIM);
+    s.pooled = device_floats(t, BATCH * DIM);
+    for (int b = 0; b < STEPS; b++) {
+        s.features[b] = new_floats(t, TOKENS * DIM, 1);
+        s.length[b] = new_indices(t, BATCH);
+        s.label[b] = new_indices(t, BATCH);
+        for (int i = 0; i < BATCH; i++) {
+            s.length[b].host[i] = 1 + random_below(t, SEQ);
+            s.label[b].host[i] = random_below(t, CLASSES);
+        }
+    }
+    s.bad_sequence = (int)random_below(t, BATCH);
+    s.twin_length = s.length[BAD_STEP].host[s.bad_sequence];
+    if (fl_variant(t) != FL_HEALTHY)
+        s.length[BAD_STEP].host[s.bad_sequence] = UNCUT;
+    return &s;
+}
+
+PROGRAM static void load_batch(struct fl_trial *t, struct state *s, unsigned b)
+{
+    load_floats(t, &s->net, &s->features[b]);
+    load_indices(t, &s->net, &s->length[b]);
+    load_indices(t, &s->net, &s->label[b]);
+}
+
+PROGRAM static void project(struct fl_trial *t, struct state *s, unsigned b)
+{
+    cudaStream_t stream = s->net.stream;
+
+    FL_LAUNCH(t, stream, k_linear(stream, s->x, s->features[b].dev,
+                                  s->w_in.dev, NULL, TOKENS, DIM, DIM));
+    FL_LAUNCH(t, stream, k_gelu(stream, s->x, s->x, TOKENS * DIM));
+    FL_LAUNCH(t, stream, k_zero_padding(stream, s->x, s->length[b].dev, BATCH,
+                                        SEQ, DIM));
+}
+
+PROGRAM static void pool(struct fl_trial *t, struct state *s, unsigned b)
+{
+    cudaStream_t stream = s->net.stream;
+    const int64_t *length = s->length[b].dev;
+
+    if (fl_variant(t) == FL_GUARDED)
+        FL_LAUNCH(t, stream, k_mean_pool_guarded(stream, s->pooled, s->x,
+                                                 length, BATCH, SEQ, DIM));
+    else
+        FL_PLANT(t, stream, k_mean_pool(stream, s->pooled, s->x, length,
+                                        BATCH, SEQ, DIM, fl_beacon(t)),
+            EXPECT("async", FL_LATE, 700, "read_loss", FL_DERIVED,
+                .note = "at the copy of the loss, or at the wait behind it"),
+            EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "read_loss",
+                FL_DERIVED,
+                .note = "the launch waited, but nvcc's stub drops its code; "
+                        "the copy of the loss is the next call with one"),
+            EXPECT_NOT_WAITED(700, "net_classify", "read_loss"),
+            EXPECT_WAITED(700, "pool"));
+}
+
+PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
+{
+    project(t, s, b);
+    net_encode(t, &s->net, s->x, s->length[b].dev);
+    pool(t, s, b);
+    net_classify(t, &s->net, s->pooled, BATCH);
+}
+
+PROGRAM static void read_loss(struct fl_trial *t, struct state *s)
+{
+    cudaStream_t stream = s->net.stream;
+
+    FL_CALL(t, cudaMemcpyAsync(s->loss.host, s->net.loss, sizeof(float),
+                               cudaMemcpyDeviceToHost, stream));
+    FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+}
+
+PROGRAM static void train_step(struct fl_trial *t, void *state)
+{
+    struct state *s = state;
+    unsigned b = fl_step(t) % STEPS;
+
+    load_batch(t, s, b);
+    forward(t, s, b);
+    net_loss(t, &s->net, s->label[b].dev, BATCH);
+    net_backward(t, &s->net, s->pooled, BATCH);
+    net_update(t, &s->net);
+    read_loss(t, s);
+    FL_STEP_END(t);
+}
+
+/* ---- the oracle ---- */
+
+static enum fl_prediction predict(const struct fl_trial *t, const void *state)
+{
+    const struct state *s = state;
+
+    if (fl_variant(t) == FL_GUARDED)
+        return FL_NEVER;
+    for (int b = 0; b < STEPS; b++)
+        for (int i = 0; i < BATCH; i++)
+            if (s->length[b].host[i] > SEQ)
+                return FL_ALWAYS;
+    return FL_NEVER;
+}
+
+/* All channels of the sequence leave the buffer together; which of them leaves
+ * mapped memory first is up to the device. */
+static bool commits(const struct fl_trial *t, const void *state,
+                    const struct fl_beacon_record *beacon)
+{
+    const struct state *s = state;
+    (void)t;
+    return element_of(beacon) / DIM == s->bad_sequence
+        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == UNCUT);
+}
+
+static enum fl_data check(struct fl_trial *t, void *state)
+{
+    struct state *s = state;
+    static float x[TOKENS * DIM], pooled[BATCH * DIM];
+    int64_t length[BATCH];
+
+    for (int b = 0; b < STEPS; b++) {
+        for (int i = 0; i < BATCH; i++) {
+            length[i] = s->length[b].host[i];
+            if (length[i] > SEQ)
+                length[i] = fl_variant(t) == FL_GUARDED ? SEQ : s->twin_length;
+        }
+        ref_linear(x, s->features[b].host, s->w_in.host, NULL, TOKENS, DIM,
+                   DIM);
+        ref_gelu(x, x, TOKENS * DIM);
+        for (int i = 0; i < TOKENS * DIM; i++)
+            if (i / DIM % SEQ >= length[i / (SEQ * DIM)])
+                x[i] = 0;
+        net_ref_encode(&s->net, x, length);
+        for (int i = 0; i < BATCH * DIM; i++) {
+            double sum = 0;
+            for (int p = 0; p < length[i / DIM]; p++)
+                sum += x[(i / DIM * SEQ + p) * DIM + i % DIM];
+            pooled[i] = (float)(sum / (double)length[i / DIM]);
+        }
+        net_ref_train(&s->net, pooled, s->label[b].host, BATCH);
+    }
+    return net_check(&s->net);
+}
+
+const struct fl_scenario scenario_dynamic_lengths = {
+    .name = "dynamic-lengths",
+    .summary = "a length array that disagrees with the padded buffer it "
+        "belongs to",
+    .stands_for = "variable-length kernels that walk by a length which their "
+        "buffer was not made for (Dao-AILab/flash-attention #1773, "
+        "pytorch/pytorch #186142)",
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .steps = STEPS,
+    .fault_kernel = "mean_pool_kernel",
+    .fault_file = "kernels/varlen.cu",
+    .guard = "the kernel cuts each length to the buffer's capacity",
+    .setup = setup,
+    .step = train_step,
+    .predict = predict,
+    .commits = commits,
+    .check = check,
+};

@@ -1,0 +1,124 @@
+/* The model that the scenarios train: one transformer block with a classifier
+ * on top, small enough for a trial of some tens of milliseconds. Each function
+ * launches what a framework in eager mode would, one kernel an operation, and
+ * nothing here can go wrong: the planted faults are in the scenarios, which
+ * supply input, pooling and labels.
+ *
+ * Every function of a scenario's program is marked PROGRAM, so that it has a
+ * frame of its own, under its own name, in call stacks. */
+#ifndef SCENARIOS_NET_H
+#define SCENARIOS_NET_H
+
+#include "harness/scenario.h"
+#include "kernels/kernels.h"
+
+#define PROGRAM __attribute__((noipa))
+
+/* What the rules of CUDA alone make of a fault that a kernel surely commits,
+ * ready for FL_PLANT. `here`: the function of the planted launch; `next`: of
+ * the launch after it; `wait`: of the first call after it that waits. What
+ * depends on the program's other calls (async, sync-unchecked) stands at the
+ * plant. */
+#define EXPECT_WAITED(code, here) \
+    EXPECT("sync", FL_EXACT, code, here, FL_DERIVED), \
+    EXPECT("stream-sync", FL_EXACT, code, here, FL_DERIVED), \
+    EXPECT("device-sync", FL_EXACT, code, here, FL_DERIVED), \
+    EXPECT("every-8", FL_LATE, code, NULL, FL_DERIVED, \
+        .note = "one of up to eight launches")
+#define EXPECT_NOT_WAITED(code, next, wait) \
+    EXPECT("async-check", FL_LATE, code, next, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the device is done, but cudaGetLastError only tells what " \
+                "a call of this thread returned: the next launch does") , \
+    EXPECT("async-check", FL_LATE, code, wait, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_LAZY, \
+        .note = "the fault has not happened before the host waits"), \
+    EXPECT("async-check", FL_LATE, code, NULL, FL_DERIVED, \
+        .device = FL_SIM, \
+        .note = "how many launches later is a matter of timing"), \
+    EXPECT("async-check", FL_EXACT | FL_LATE, code, NULL, FL_HEADER, \
+        .note = "cudaGetLastError may also return errors of earlier " \
+                "asynchronous launches"), \
+    EXPECT("event-poll", FL_EXACT | FL_LATE, code, NULL, FL_DERIVED, \
+        .note = "exact when all launches before were seen complete")
+
+enum {
+    BATCH = 4,
+    SEQ = 16,
+    TOKENS = BATCH * SEQ,
+    DIM = 32,
+    HIDDEN = 64,
+    CLASSES = 8,
+    STEPS = 2,      /* of a trial: a good batch, then the one in question */
+};
+
+/* A device array with its host original. */
+struct floats { float *dev, *host; int n; };
+struct indices { int64_t *dev, *host; int n; };
+
+/* Host side pinned, so that copies of it are asynchronous; device side not
+ * filled. Values of floats: uniform in +-scale, from the trial's seed. */
+struct floats new_floats(struct fl_trial *t, int n, float scale);
+struct indices new_indices(struct fl_trial *t, int n);
+void upload_floats(struct fl_trial *t, const struct floats *f);
+void upload_indices(struct fl_trial *t, const struct indices *i);
+float *device_floats(struct fl_trial *t, int n);    /* zeroed */
+/* The same copies as part of the program, on the net's stream. */
+struct net;
+void load_floats(struct fl_trial *t, struct net *n, const struct floats *f);
+void load_indices(struct fl_trial *t, struct net *n, const struct indices *i);
+/* Uniform in [0, below). */
+int64_t random_below(struct fl_trial *t, int64_t below);
+
+struct net {
+    cudaStream_t stream;
+    /* parameters; the host copies are the CPU oracle's */
+    struct floats wq, wk, wv, wo, norm1, shift1, norm2, shift2, w1, b1, w2, b2,
+        head_w, head_b;
+    /* activations and gradients, device only */
+    float *normed, *q, *k, *v, *score, *mixed, *hidden, *delta;
+    float *logits, *dlogits, *losses, *loss, *dhead_w, *dhead_b;
+    float ref_loss;     /* of the CPU's last step */
+};
+
+void net_create(struct fl_trial *t, struct net *n);
+
+/* x[TOKENS,DIM] += attention(norm(x)); += mlp(norm(x)). 15 launches. */
+void net_encode(struct fl_trial *t, struct net *n, float *x,
+                const int64_t *length);
+void net_attention(struct fl_trial *t, struct net *n, float *x,
+                   const int64_t *length);
+void net_mlp(struct fl_trial *t, struct net *n, float *x);
+/* Classifier on pooled[rows,DIM], rows <= TOKENS: 1, 2, 2 and 2 launches. */
+void net_classify(struct fl_trial *t, struct net *n, const float *pooled,
+                  int rows);
+void net_loss(struct fl_trial *t, struct net *n, const int64_t *label,
+              int rows);
+void net_backward(struct fl_trial *t, struct net *n, const float *pooled,
+                  int rows);
+void net_update(struct fl_trial *t, struct net *n);
+
+/* The same on the CPU. net_ref_train does classify to update, on the host
+ * copies of the parameters. */
+void net_ref_encode(const struct net *n, float *x, const int64_t *length);
+void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
+                   int rows);
+
+/* Do the device's loss and classifier weights match the CPU's? */
+enum fl_data net_check(struct net *n);
+
+/* Are n device floats at `dev` close to `right`? */
+enum fl_data compare_floats(const float *dev, const float *right, int n);
+
+/* Which element a beacon's thread works on, in a kernel of K_THREADS. */
+static inline int64_t element_of(const struct fl_beacon_record *b)
+{
+    return (int64_t)b->block[0] * K_THREADS + b->thread[0];
+}
+
+/* A row so far out that its address is certainly unmapped: 2^46 bytes, 64 TiB,
+ * past the table. That is more than a device and its host have, and leaves
+ * the 49 bits that a GPU translates. */
+#define FAR_ROW ((INT64_C(1) << 46) / (int64_t)(DIM * sizeof(float)))
+
+#endif
