@@ -93,7 +93,9 @@ enum status device_wait(struct device *d);
 uint64_t stream_id(const struct stream *s);
 
 /* ---- commands ----------------------------------------------------------- */
-/* All return STATUS_LOST at once on a lost device, without queueing. */
+/* All return STATUS_LOST at once on a lost device, without queueing. A copy,
+ * fill, write, wait or free whose device address is in no live allocation is
+ * STATUS_INVALID. A call waits while its stream holds queue_depth commands. */
 
 /* Copies params. With launch_blocking it waits, but reports only errors of
  * queueing: what the kernel did is the next call's to report. *number gets
@@ -106,6 +108,9 @@ struct launch_desc {
 };
 enum status enqueue_launch(struct stream *s, const struct launch_desc *l,
                            uint64_t *number);
+/* To be called before program_free(): the device keeps room for the blocks of
+ * programs that ran. NULL: of all. No launch of it may be queued. */
+void device_drop_program(struct device *d, const struct program *p);
 
 /* One 2-D copy; width == pitch for a plain one. Pointers are host or device
  * addresses as flagged. A device side is checked when enqueued by the caller,

@@ -58,12 +58,13 @@ static void commands_scene(uint64_t seed, enum schedule schedule,
     struct device *d = rig_seeded(seed, schedule);
     struct stream *s[2] = { stream_create(d, false, 0),
                             stream_create(d, false, 0) };
-    uint64_t x = rig_alloc(d, BUFFER), y = rig_alloc(d, BUFFER);
+    uint64_t x = rig_alloc(d, BUFFER), y = rig_alloc(d, 4 * BUFFER);
     char *cursor = o->order;
     struct { char **cursor; char letter; } notes[8];
 
     memset(o, 0, sizeof *o);
-    memset(rig_host(d, y), 0, BUFFER);
+    memset(rig_host(d, x), 0, BUFFER);
+    memset(rig_host(d, y), 0, 4 * BUFFER);
     for (int i = 0; i < 8; i++) {
         notes[i].cursor = &cursor;
         notes[i].letter = "aAbBcCdD"[i];
@@ -71,7 +72,8 @@ static void commands_scene(uint64_t seed, enum schedule schedule,
         if (i % 2 == 0) {
             enqueue_fill(s[0], x, 0, (uint32_t)i + 1, 1, BUFFER, 1);
         } else {
-            struct copy_desc c = { .dst = y, .src = x, .dst_on_device = true,
+            struct copy_desc c = { .dst = y + (unsigned)i / 2 * BUFFER,
+                                   .src = x, .dst_on_device = true,
                                    .src_on_device = true, .width = BUFFER,
                                    .height = 1 };
             enqueue_copy(s[1], &c);
@@ -80,7 +82,7 @@ static void commands_scene(uint64_t seed, enum schedule schedule,
         enqueue_host(s[i % 2], note, &notes[i], false);
     }
     finish(d, o);
-    o->bytes = hash(rig_host(d, y), BUFFER);
+    o->bytes = hash(rig_host(d, y), 4 * BUFFER);
     device_close(d);
 }
 
