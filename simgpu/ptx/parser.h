@@ -104,6 +104,8 @@ struct parser {
     ARRAY(struct ptx_proto) protos;
     ARRAY(struct ptx_table) tables;
     ARRAY(struct label_ref) label_refs;
+    const char *other_special; /* operand of the instruction being read that
+                                  is a special register without a row */
 
     /* the variable being read */
     ARRAY(uint8_t) bytes;

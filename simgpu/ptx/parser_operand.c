@@ -104,6 +104,20 @@ static void parse_literal(struct parser *p, struct ptx_operand *op)
     op->imm = (int64_t)(negative ? -value : value);
 }
 
+/* Special registers of PTX 10 that sregs.def has no row for: no fault of the
+ * module, so the instruction that reads one is an unsupported one. */
+static bool is_other_special(const struct token *t)
+{
+    static const char *const NAMES[] = {
+        "%envreg", "%pm", "%reserved_smem_offset_",
+    };
+    for (unsigned i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        size_t n = strlen(NAMES[i]);
+        if (t->len > n && !memcmp(t->text, NAMES[i], n)) return true;
+    }
+    return false;
+}
+
 static void parse_special(struct parser *p, struct ptx_operand *op)
 {
     lexer_join_component(&p->lex);
@@ -115,6 +129,9 @@ static void parse_special(struct parser *p, struct ptx_operand *op)
     } else if (t->len == 7 && !memcmp(t->text, "WARP_SZ", 7)) {
         op->kind = PTX_OPND_INT;
         op->imm = 32;
+    } else if (is_other_special(t)) {
+        op->kind = PTX_OPND_SINK;
+        p->other_special = intern_token(p)->text;
     } else {
         fail(p, "'%.*s' is not declared", (int)(t->len < 80 ? t->len : 80),
              t->text);
@@ -289,13 +306,31 @@ static void parse_call(struct parser *p, struct ptx_instr *in)
     expect(p, ';');
 }
 
+static void make_unsupported(struct ptx_instr *in)
+{
+    in->opcode = PTX_OP_unsupported;
+    in->n_operands = 0;
+}
+
+/* So that the message names what is missing: "mov.u32 %pm0". */
+static void name_special(struct parser *p, struct ptx_instr *in)
+{
+    size_t a = strlen(in->text), b = strlen(p->other_special);
+    char *text = parser_alloc(p, a + b + 2, 1);
+    memcpy(text, in->text, a);
+    text[a] = ' ';
+    memcpy(text + a + 1, p->other_special, b);
+    in->text = text;
+    p->other_special = NULL;
+    make_unsupported(in);
+}
+
 static void parse_operands(struct parser *p, struct ptx_instr *in)
 {
     if (accept(p, ';')) return;
     do {
         if (in->n_operands == PTX_MAX_OPERANDS) { /* no form we know */
-            in->opcode = PTX_OP_unsupported;
-            in->n_operands = 0;
+            make_unsupported(in);
             skip_statement(p);
             return;
         }
@@ -331,4 +366,5 @@ void parse_instruction(struct parser *p, int32_t pred, bool negated)
         parse_call(p, in);
     else
         parse_operands(p, in);
+    if (p->other_special) name_special(p, in);
 }
