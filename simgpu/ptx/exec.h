@@ -227,6 +227,7 @@ struct warp {
     uint32_t carry;       /* CC.CF, a bit a lane (PTX 9.7.2) */
     uint8_t *stack;       /* frames */
     uint32_t fp, stack_size;
+    uint8_t *grown_stack; /* what recursion made of it, to free, or NULL */
     uint8_t *local;       /* local memory: lane l at l * local_stride */
     uint32_t local_stride;
     uint32_t index;       /* in the block */
@@ -265,6 +266,8 @@ struct block {
     uint64_t steps;        /* warp instructions executed so far */
     uint32_t next_warp;
     uint64_t jitter;       /* state of a free run's turn lengths */
+    uint64_t filled_for;   /* launch number for which SLOT_UNIFORM was filled */
+    void *memory;          /* what all of this lies in */
 };
 
 enum block_state {
@@ -305,6 +308,10 @@ static inline void *slot_at(const struct warp *w, slot_t s) {
 enum exec_result exec_fault(struct warp *w, const struct insn *in,
                             enum fault_kind kind, uint32_t lanes,
                             uint64_t address, uint32_t bytes, bool is_write);
+
+/* The same record without a kind: where `lane` stands. */
+void fault_place(const struct warp *w, const struct insn *in, uint32_t lane,
+                 struct fault *f);
 
 /* One row of opcodes.def names the function that picks the handler for an
  * instruction's types and modifiers and fills what is particular in *out

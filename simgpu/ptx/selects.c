@@ -1,0 +1,17 @@
+/* Which set of handlers this processor gets (exec_ops.h). */
+#include "ptx/exec.h"
+
+extern const select_fn exec_select_table_v1[PTX_OP_COUNT];
+#ifdef __x86_64__
+extern const select_fn exec_select_table_v3[PTX_OP_COUNT];
+#endif
+
+const select_fn *exec_selects(void) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
+        __builtin_cpu_supports("lzcnt"))
+        return exec_select_table_v3;
+#endif
+    return exec_select_table_v1;
+}
