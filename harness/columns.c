@@ -39,6 +39,13 @@ void fl_row_from_json(struct fl_row *row, const struct fl_json *object)
     }
 }
 
+void fl_row_from_fields(struct fl_row *row, char *const *fields)
+{
+    for (int i = 0; i < FL_COLUMNS; i++)
+        if (*fields[i])
+            fl_row_set(row, (enum fl_column)i, fields[i]);
+}
+
 static bool is_integer(enum fl_column i)
 {
     return !strcmp(fl_columns[i].type, "integer");

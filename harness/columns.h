@@ -24,6 +24,8 @@ void fl_row_set_integer(struct fl_row *row, enum fl_column column,
                         long long value);
 /* Members of `object` that are named like columns. */
 void fl_row_from_json(struct fl_row *row, const struct fl_json *object);
+/* From a record of trials.csv, whose FL_COLUMNS fields are in order. */
+void fl_row_from_fields(struct fl_row *row, char *const *fields);
 void fl_row_to_json(const struct fl_row *row, struct fl_text *out);
 void fl_row_to_csv(const struct fl_row *row, struct fl_text *out);
 void fl_row_free(struct fl_row *row);

@@ -1,0 +1,12 @@
+/* Under what circumstances results came about. */
+#ifndef FAULTLAG_HARNESS_CONTEXT_H
+#define FAULTLAG_HARNESS_CONTEXT_H
+
+#include "harness/json.h"
+
+/* One object: time, version and commit of this program, device (as
+ * faultlag-trial --probe says), machine, arguments. */
+void fl_context_json(struct fl_text *out, int argc, char **argv,
+                     const struct fl_json *probe);
+
+#endif

@@ -1,0 +1,37 @@
+/* What is to be run: every trial of a run, known before the first starts. */
+#ifndef FAULTLAG_HARNESS_PLAN_H
+#define FAULTLAG_HARNESS_PLAN_H
+
+#include "harness/environment.h"
+#include "harness/options.h"
+
+struct fl_planned {
+    char *id;                   /* names the trial within the run */
+    const struct fl_json *scenario;
+    const char *variant, *strategy, *schedule;  /* schedule NULL: free */
+    bool blocking;
+    unsigned long long seed;
+    bool done;                  /* by an earlier, interrupted run */
+    char *trace;                /* path of a trace to be written, or NULL */
+    bool aside;                 /* only for its trace: no row, no judgement */
+};
+
+/* Its strings belong to the listing, which must outlive it. */
+struct fl_plan {
+    struct fl_planned *trials;
+    size_t n;
+};
+
+/* Scenarios: the one called options->name, else those that match
+ * options->filter. Trials of all cells are interleaved, in an order drawn
+ * from the seed, seeded ones first. False, told on stderr: bad options. */
+bool fl_plan_make(const struct fl_json *listing,
+                  const struct fl_options *options,
+                  enum fl_device_kind device, struct fl_plan *plan);
+/* Adds trials beside the plan, at its end, that are made for their timelines:
+ * the first faulty scenario under up to three strategies that differ most.
+ * Tracing adds work to the device, so they give no rows. */
+void fl_plan_add_traces(struct fl_plan *plan, const char *folder);
+void fl_plan_free(struct fl_plan *plan);
+
+#endif
