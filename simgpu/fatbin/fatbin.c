@@ -144,21 +144,15 @@ static enum fatbin_status explain(const struct survey *s, char *why,
 
 /* ---- payload ----------------------------------------------------------- */
 
-/* Both decompressors check their input and never write past `plain`. */
+/* Exactly `len` bytes, or false. Both decompressors check their input and
+ * never write past the end of `plain`. */
 static bool inflate(uint64_t flags, const uint8_t *from, size_t n, char *plain,
-                    size_t *len)
+                    size_t len)
 {
-    if (flags & FATBIN_FLAG_ZSTD) {
-        size_t got = ZSTD_decompress(plain, *len, from, n);
-        if (ZSTD_isError(got)) return false;
-        *len = got;
-        return true;
-    }
-    int got = LZ4_decompress_safe((const char *)from, plain, (int)n,
-                                  (int)*len);
-    if (got < 0) return false;
-    *len = (size_t)got;
-    return true;
+    if (flags & FATBIN_FLAG_ZSTD)
+        return ZSTD_decompress(plain, len, from, n) == len; /* error: > len */
+    return LZ4_decompress_safe((const char *)from, plain, (int)n, (int)len) ==
+           (int)len;
 }
 
 static enum fatbin_status extract(const struct survey *s,
@@ -197,7 +191,7 @@ static enum fatbin_status extract(const struct survey *s,
     size_t got = (size_t)len;
     if (!packed) {
         if (got) memcpy(text, from, got);
-    } else if (!inflate(e->flags, from, n, text, &got)) {
+    } else if (!inflate(e->flags, from, n, text, got)) {
         free(text);
         return malformed(why, why_len, "compressed PTX does not unpack");
     }

@@ -99,6 +99,9 @@ static void parse_literal(struct parser *p, struct ptx_operand *op)
         lexer_next(&p->lex);
         return;
     }
+    if (t->kind != TOK_INT && !at_punct(p, '-') && !at_punct(p, '+') &&
+        !at_punct(p, '~'))
+        fail(p, "operand expected");
     uint64_t value = (uint64_t)expect_int(p);
     op->kind = PTX_OPND_INT;
     op->imm = (int64_t)(negative ? -value : value);
@@ -241,6 +244,7 @@ void parse_operand(struct parser *p, struct ptx_operand *op)
     }
     op->negated = accept(p, '!');
     if (p->lex.tok.kind != TOK_IDENT) {
+        if (op->negated) fail(p, "name expected behind '!'");
         parse_literal(p, op);
         return;
     }

@@ -1,0 +1,138 @@
+/* What the PTX parser and checker refuse, by the message they give, and how
+ * much hostile text costs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/unit/ptx_text.h"
+
+
+/* Text and what the message must contain, its line included. */
+static const struct { const char *text, *message; } REFUSED[] = {
+    { "", "t:1: not PTX" },
+    { "hello", "t:1: not PTX" },
+    { "\x7f""ELF", "character that PTX does not have" },
+    { ".version 9\n", "malformed .version" },
+    { ".version 9.0\n.entry k() { }", "t:2: .target must follow" },
+    { ".version 9.0\n.target sm_90\n.address_size 32\n", "64-bit" },
+    { HEADER "/* no end", "t:4: comment does not end" },
+    { HEADER ".file 1 \"no end\n\"", "string does not end" },
+    { HEADER ".entry k() {", "text ends inside 'k'" },
+    { HEADER ".entry k() { ret", "t:4: operand expected" },
+    { HEADER ".entry k();\n.entry k() {}\n.entry k() {}", "two bodies" },
+    { HEADER ".func f(.param .b32 a);\n.func f(.param .b64 a) {}",
+      "t:5: 'f' was declared with another signature" },
+    { HEADER ".func f(.reg .b32 a);", "parameters in registers" },
+    { HEADER ".global .u32 f;\n.func f();", "'f' is declared twice" },
+    { HEADER ".global .u32 a, a;", "'a' is declared twice" },
+    { HEADER ".global .u32 a[2] = {1, 2, 3};", "more values than 'a' holds" },
+    { HEADER ".global .u32 a = {1};", "integer expected" },
+    { HEADER ".global .u32 a[2] = {{{1}}};", "braces" },
+    { HEADER ".global .u32 a[];", "'a' has no size" },
+    { HEADER ".global .u32 a[4294967295][4294967295];", "too large" },
+    { HEADER ".global .b8 a[2000000000] = {1};", "too large" },
+    { HEADER ".global .align 3 .u32 a;", "power of two" },
+    { HEADER ".global .u16 p = p;", "address in elements of 2 bytes" },
+    { HEADER ".global .u64 p = q;", "'q' is not declared" },
+    { HEADER ".global .u8 p[2] = {0xFF00(p), 1};", "single bytes" },
+    { HEADER ".global .u8 p[2] = {0xFF(p), 1};", "single bytes" },
+    { HEADER ".global .pred p;", "predicates have no memory" },
+    { HEADER ".global .texref t;", "'.texref' is not supported" },
+    { HEADER ".shared .u32 s = 1;", "cannot have a value" },
+    { BODY("add.s32 %r1, 1, 2;"), "t:6: '%r1' is not declared" },
+    { BODY(".reg .b32 %r<3>;\nmov.u32 %r3, 0;"), "'%r3' is not declared" },
+    { BODY(".reg .b32 %r<3>;\nmov.u32 %r01, 0;"), "'%r01' is not declared" },
+    { BODY(".reg .b32 a, a;"), "'a' is declared twice" },
+    { BODY("bra L;"), "t:6: label 'L' is not defined" },
+    { BODY("bra L; { L: }"), "label 'L' is not defined" },
+    { BODY("L: L: ret;"), "'L' is declared twice" },
+    { BODY("T: .branchtargets A;"), "label 'A' is not defined" },
+    { BODY(".reg .b32 a; @a ret;"), "guard is no predicate" },
+    { BODY(".reg .b32 a; mov.u32 a, 08;"), "malformed number" },
+    { BODY(".reg .b32 a; mov.u32 a, 0x;"), "malformed number" },
+    { BODY(".reg .b32 a; mov.u32 a, 99999999999999999999;"),
+      "malformed number" },
+    { BODY(".reg .f32 a; mov.f32 a, 0f3F8;"), "malformed number" },
+    { BODY(".reg .b32 a; mov.u32 a, 12abc;"), "malformed number" },
+    { BODY(".reg .b32 a; add.s32 a, a;"), "add.s32: operand 3: is missing" },
+    { BODY(".reg .f32 a; add.s32 a, 1, 2;"),
+      "add.s32: operand 1: register a is .f32, .s32 wanted" },
+    { BODY(".reg .b64 a; add.s32 a, 1, 2;"), "register a is .b64" },
+    { BODY(".reg .b32 a; add.s32 a, 0f3F800000, 2;"), "floating-point" },
+    { BODY(".reg .f32 a; add.f32 a, a, 2;"), "integer where .f32" },
+    { BODY(".reg .b32 a; add.s32 1, a, a;"), "destination is no register" },
+    { BODY(".reg .b32 a; add.s32 a, _, a;"), "'_' is no value" },
+    { BODY(".reg .b32 a; add.s32 a, [a], a;"), "cannot stand here" },
+    { BODY(".reg .b32 a; add a, a, a;"), "type is missing" },
+    { BODY(".reg .b32 a; ld.param.u32 a, a;"), "address in [] wanted" },
+    { BODY(".reg .f32 a; ld.global.f32 a, [a];"), "no address" },
+    { BODY(".reg .b32 a; ld.global.u32 a, [k_p0];"), "another state space" },
+    { BODY(".reg .b32 a; ld.param.v2.u32 a, [k_p0];"), "vector of 2 wanted" },
+    { BODY(".reg .b32 a; ld.param.v4.u32 {a, a}, [k_p0];"),
+      "vector of 2, 4 wanted" },
+    { BODY(".reg .b32 a; mov.b64 {a, a, a}, 1;"), "2 bytes wanted" },
+    { BODY(".reg .b32 a; add.s32 a, !a, a;"), "'!' before something" },
+    { BODY(".reg .b32 a; add.s32 a, !5, a;"), "name expected behind '!'" },
+    { BODY(".reg .b32 a; shfl.sync.idx.b32 a|a, a, 0, 31, -1;"),
+      "register a is .b32, .pred wanted" },
+    { BODY("call k;"), "an entry cannot be called" },
+    { BODY("call nobody;"), "'nobody' is not declared" },
+    { BODY(".reg .b64 a; call a;"), "without a prototype" },
+    { HEADER ".func f(.param .b64 a);\n.func g() { .param .b32 p;\n"
+      "call f, (p); }", "t:6: call: argument 1 has 4 bytes, 8 wanted" },
+    { HEADER ".func f(.param .b64 a);\n.func g() { call f; }",
+      "0 arguments, 1 wanted" },
+    { HEADER ".section .debug_str { .b32 1 }", "expected in .debug_str" },
+    { HEADER ".section .x { ", "text ends inside a section" },
+    { HEADER ".entry k() { .loc 1 2 3, function_name $S, inlined_at 1 1 1\n}",
+      "t:4: function_name of .loc is not defined" },
+    { HEADER ".alias a, b;", ".alias needs two declared functions" },
+    { HEADER ".maxntid 3", "function or variable expected" },
+};
+
+static void refusals(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof REFUSED / sizeof *REFUSED; i++) {
+        struct ptx_error err = { 0 };
+        const char *text = REFUSED[i].text;
+        struct ptx_module *m = ptx_parse(text, strlen(text), "t", &err);
+        if (m || !strstr(err.text, REFUSED[i].message))
+            fail_msg("%s\nwanted: %s\ngot: %s", text, REFUSED[i].message,
+                     m ? "(accepted)" : err.text);
+        assert_null(strchr(err.text, '\n'));
+    }
+}
+
+/* Depth and sizes have limits, not stacks or quadratic time. */
+static void limits(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    char *text = malloc(sizeof HEADER + 64 + 2 * N);
+    for (int pass = 0; pass < 3; pass++) {
+        static const char fill[] = { '{', '[', '-' };
+        static const char *const start[] = {
+            HEADER ".entry k() {", HEADER ".global .u8 a",
+            HEADER ".global .u8 a = ",
+        };
+        strcpy(text, start[pass]);
+        size_t n = strlen(text);
+        memset(text + n, fill[pass], N);
+        struct ptx_error err = { 0 };
+        assert_null(ptx_parse(text, n + N, "t", &err));
+    }
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
