@@ -44,7 +44,10 @@ struct worker {
     char gone[TURN_TEXT];           /* why */
 };
 
-bool worker_start(struct worker *w, const char *device, const char *strategy);
+/* Starts it and hears from it; false when it is of no use on that device, or
+ * found itself on another one. */
+bool worker_start(struct worker *w, const char *device, const char *strategy,
+                  struct turn_reply *hello);
 /* False when the worker has failed, died or did not answer in time: it is
  * gone from then on, and says why. */
 bool worker_ask(struct worker *w, const struct turn_request *q,

@@ -231,12 +231,11 @@ int options_parse(struct options *o, int argc, char **argv)
 static const char *resolve(const char *device)
 {
     struct worker w;
-    struct turn_request q = { .kind = TURN_HELLO };
     struct turn_reply r;
     if (strcmp(device, "auto"))
         return device;
     signal(SIGPIPE, SIG_IGN);
-    bool gpu = worker_start(&w, "cuda", BASELINE) && worker_ask(&w, &q, &r);
+    bool gpu = worker_start(&w, "cuda", BASELINE, &r);
     worker_stop(&w);
     if (gpu)
         fprintf(stderr, "faultlag-bench: device cuda: %s\n", r.text);

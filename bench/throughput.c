@@ -46,12 +46,10 @@ static double now_s(void)
 static bool start_workers(struct bench *b)
 {
     const struct options *o = b->o;
-    struct turn_request q = { .kind = TURN_HELLO };
     struct turn_reply r = { 0 };
     for (size_t i = 0; i < o->n_strategies; i++) {
         struct worker *w = &b->workers[i];
-        if (!worker_start(w, o->device, o->strategies[i]) ||
-            !worker_ask(w, &q, &r))
+        if (!worker_start(w, o->device, o->strategies[i], &r))
             fprintf(stderr, "faultlag-bench: %s: %s\n", w->strategy, w->gone);
         if (!strcmp(w->strategy, BASELINE))
             b->baseline = w;

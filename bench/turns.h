@@ -17,7 +17,8 @@
 #define TURN_TEXT 160
 
 enum turn_kind {
-    TURN_HELLO,     /* is the device up? text: its name; count: runtime version */
+    TURN_HELLO,     /* text: the device's name; count: runtime version; value:
+                       1 when it is simgpu */
     TURN_SPEED,     /* ns a round of the spin kernel costs, in value */
     TURN_KERNEL,    /* value: ns of one spin kernel of `rounds`, back to back */
     TURN_STEPS      /* steps of the cell for `budget_ns`: count steps, ns */

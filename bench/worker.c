@@ -9,6 +9,7 @@
  */
 #include "bench/worker.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static void answer(struct worker *w, const struct turn_request *q,
         MUST(w, cudaRuntimeGetVersion(&version));
         snprintf(r->text, sizeof r->text, "%.*s", TURN_TEXT - 1, device.name);
         r->count = (uint64_t)version;
+        r->value = dlsym(RTLD_DEFAULT, "simgpuGetFaultRecord") != NULL;
         break;
     case TURN_SPEED:
         r->value = spin_speed(w);

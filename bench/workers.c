@@ -69,7 +69,7 @@ static bool gone(struct worker *w, const char *why)
     return false;
 }
 
-bool worker_start(struct worker *w, const char *device, const char *strategy)
+static bool launch(struct worker *w, const char *device, const char *strategy)
 {
     int to[2] = { -1, -1 }, from[2] = { -1, -1 };
     *w = (struct worker){ .strategy = strategy, .pid = -1, .to = -1,
@@ -125,6 +125,16 @@ bool worker_ask(struct worker *w, const struct turn_request *q,
     if (!r->ok)
         return gone(w, r->text);
     return sent == (ssize_t)sizeof *q || gone(w, "the worker is closed");
+}
+
+bool worker_start(struct worker *w, const char *device, const char *strategy,
+                  struct turn_reply *hello)
+{
+    struct turn_request q = { .kind = TURN_HELLO };
+    if (!launch(w, device, strategy) || !worker_ask(w, &q, hello))
+        return false;
+    return (hello->value != 0) == !strcmp(device, "sim") ||
+           gone(w, "the CUDA runtime that was loaded is not this device's");
 }
 
 void worker_stop(struct worker *w)
