@@ -258,8 +258,9 @@ bool free_polling(struct device *d);
 /* Looking for work this long before sleeping costs less than being woken. */
 #define SPIN_NS 10000
 
-/* Seeded: after a call has enqueued; a host call; one turn of anything. */
-void seeded_advance(struct device *d);
+/* Seeded: after a call has enqueued; a host call; a query that found its work
+ * unfinished; one turn of anything. */
+void seeded_enqueued(struct device *d);
 void seeded_host_call(struct device *d);
 void seeded_query(struct device *d);
 bool seeded_turn(struct device *d);    /* `turn` held */
@@ -267,7 +268,7 @@ void *seeded_watchdog(void *device);
 
 /* Called at the end of every enqueue. */
 static inline void device_enqueued(struct device *d) {
-    if (d->config.seeded) seeded_advance(d);
+    if (d->config.seeded) seeded_enqueued(d);
 }
 
 /* host_thread.c: c is ready; lock held. */

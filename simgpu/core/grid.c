@@ -21,6 +21,7 @@
 static bool same_room(const struct exec_launch *a,
                       const struct exec_launch *b) {
     return a->program == b->program && a->dynamic_shared == b->dynamic_shared &&
+           a->stack_bytes == b->stack_bytes &&
            !memcmp(a->block, b->block, sizeof a->block);
 }
 

@@ -120,27 +120,30 @@ static void drain(struct device *d) {
     d->patience = PATIENCE;
 }
 
-static void advance(struct device *d) {
-    switch (d->config.schedule) {
-    case SCHEDULE_LAZY: return;
-    case SCHEDULE_EAGER: drain(d); return;
-    case SCHEDULE_RANDOM: break;
-    }
+static void advance_random(struct device *d) {
     uint32_t dice = rng_below(&d->rng, 8);
     if (dice == 0) drain(d);
     else if (dice > 3) run_steps(d, rng_length(&d->rng, 20));
 }
 
-void seeded_advance(struct device *d) {
+void seeded_enqueued(struct device *d) {
     atomic_fetch_add(&d->calls, 1);
+    if (d->config.schedule != SCHEDULE_EAGER) return;
     if (pthread_mutex_trylock(&d->turn)) return;
-    advance(d);
+    drain(d);
     pthread_mutex_unlock(&d->turn);
 }
 
 void seeded_host_call(struct device *d) {
     atomic_fetch_add(&d->logical_ns, CALL_NS);
-    seeded_advance(d);
+    atomic_fetch_add(&d->calls, 1);
+    if (pthread_mutex_trylock(&d->turn)) return;
+    switch (d->config.schedule) {
+    case SCHEDULE_RANDOM: advance_random(d); break;
+    case SCHEDULE_EAGER: drain(d); break;
+    case SCHEDULE_LAZY: break;
+    }
+    pthread_mutex_unlock(&d->turn);
 }
 
 void seeded_query(struct device *d) {
