@@ -18,7 +18,7 @@ static const char usage[] =
 "  --device auto|sim|cuda  default auto: a GPU if one answers, else sim\n"
 "  --out DIR               writes DIR/throughput.csv and DIR/micro.json\n"
 "  --seconds S             length of the throughput part (default 30)\n"
-"  --turn-ms MS            length of one turn (default 20)\n"
+"  --turn-ms MS            length of one turn (default 10)\n"
 "  --strategies A,B        default all; async is always among them\n"
 "  --kernels-us A,B        kernel lengths (default 0,3,10,30,100,300,1000,3000)\n"
 "  --host-work-us A,B      host work before each launch (default 0,10)\n"
@@ -195,7 +195,7 @@ int options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){ .device = "auto", .throughput = true,
                            .micro = true };
     const char *const defaults[] = {
-        [SECONDS] = "30", [TURN] = "20", [STRATEGIES] = "all",
+        [SECONDS] = "30", [TURN] = "10", [STRATEGIES] = "all",
         [KERNELS] = "0,3,10,30,100,300,1000,3000", [HOST] = "0,10",
         [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "3",
         [SEED] = "1"

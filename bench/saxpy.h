@@ -6,7 +6,7 @@
 #include <cuda_runtime_api.h>
 
 /* PTX instructions that a thread of the kernel executes, the return included
- * (counted by tests/plots/test_saxpy.py in what nvcc makes of it). */
+ * (counted by tests/plots/test_bench.py in what nvcc makes of it). */
 #define SAXPY_INSTRUCTIONS 20
 
 #ifdef __cplusplus

@@ -2,7 +2,9 @@
 rows the plots can read."""
 import os
 import re
+import signal
 import subprocess
+import time
 import unittest
 
 import support
@@ -63,6 +65,73 @@ class SmallRun(support.FolderTest):
         again = bench(*self.ARGS, "--out", self.folder)
         self.assertEqual(again.returncode, 3)
         self.assertIn("exists", again.stderr)
+
+
+class Interrupted(support.FolderTest):
+    """What happens to a long run when something ends early."""
+
+    def start(self):
+        """A run that would take minutes; returns it and its workers."""
+        run = subprocess.Popen(
+            [support.tool("bin/faultlag-bench"), "--device", "sim",
+             "--seconds", "300", "--turn-ms", "1", "--kernels-us", "0",
+             "--host-work-us", "0", "--strategies", "async-check,sync",
+             "--scenarios", "none", "--only", "throughput", "--out",
+             self.folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True)
+        self.addCleanup(run.kill)
+        self.wait_for_rows(10)
+        return run, self.workers(run.pid)
+
+    def csv(self):
+        path = os.path.join(self.folder, "throughput.csv")
+        return support.read(path).decode() if os.path.exists(path) else ""
+
+    def wait_for_rows(self, n):
+        for _ in range(1000):
+            if self.csv().count("\n") > n:
+                return
+            time.sleep(0.05)
+        self.fail("no rows")
+
+    @staticmethod
+    def workers(parent):
+        """{strategy: pid}"""
+        found = {}
+        with open(f"/proc/{parent}/task/{parent}/children") as f:
+            for pid in f.read().split():
+                args = support.read(f"/proc/{pid}/cmdline").decode()
+                found[args.split("\0")[1]] = int(pid)
+        return found
+
+    def test_a_worker_dies_and_the_rest_goes_on(self):
+        run, workers = self.start()
+        os.kill(workers["sync"], signal.SIGKILL)
+        self.wait_for_rows(self.csv().count("\n") + 40)
+        run.send_signal(signal.SIGINT)
+        out, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("sync: the worker died", err)
+        text = self.csv()
+        self.assertIn("# sync ended: the worker died", text)
+        after = text.split("# sync ended")[1]
+        self.assertNotIn(",sync,", after)
+        self.assertIn(",async-check,", after)
+        self.assertIn("throughput lost", out)
+        self.assertEqual(data.Run(self.folder).notes, [])
+
+    def test_no_worker_outlives_the_parent(self):
+        run, workers = self.start()
+        self.assertEqual(len(workers), 3)
+        run.kill()
+        run.communicate()
+        for _ in range(200):
+            left = [p for p in workers.values()
+                    if os.path.exists(f"/proc/{p}")]
+            if not left:
+                return
+            time.sleep(0.05)
+        self.fail(f"still running: {left}")
 
 
 class Micro(support.FolderTest):
