@@ -9,6 +9,22 @@ static uint32_t uniform(struct warp *w, slot_t slot, uint32_t mask) {
     return ROW(const uint32_t, slot)[__builtin_ctz(mask)];
 }
 
+/* Lanes meet by member mask. Tiles of a warp come to one instruction with a
+ * mask each, so the lanes of one fragment may be several groups. */
+static enum exec_result meet_by(struct warp *w, const struct insn *in,
+                                uint32_t mask, slot_t members) {
+    const uint32_t *m = ROW(const uint32_t, members);
+    enum exec_result r = EXEC_NEXT;
+    if ((members & 3) == SLOT_CONST) return warp_meet(w, in, mask, m[0]);
+    for (uint32_t rest = mask; rest;) {
+        uint32_t group = m[__builtin_ctz(rest)], lanes = 0;
+        FOR_LANES(i, rest) lanes |= (uint32_t)(m[i] == group) << i;
+        if (warp_meet(w, in, lanes, group) == EXEC_SWITCH) r = EXEC_SWITCH;
+        rest &= ~lanes;
+    }
+    return r;
+}
+
 static void leave_32(struct warp *w, slot_t slot, uint32_t mask) {
     const uint32_t *a = ROW(const uint32_t, slot);
     uint64_t *x = w->exchange;
@@ -67,7 +83,7 @@ static void shfl_complete(struct warp *w, const struct insn *in,
 
 HANDLER(shfl) {
     leave_32(w, in->src[0], mask);
-    return warp_meet(w, in, mask, uniform(w, in->src[3], mask));
+    return meet_by(w, in, mask, in->src[3]);
 }
 
 SELECT(shfl) {
@@ -96,7 +112,7 @@ static void vote_complete(struct warp *w, const struct insn *in,
 
 HANDLER(vote) {
     w->exchange_pred = (w->exchange_pred & ~mask) | (PRED(in->src[0]) & mask);
-    return warp_meet(w, in, mask, uniform(w, in->src[1], mask));
+    return meet_by(w, in, mask, in->src[1]);
 }
 
 SELECT(vote) {
@@ -134,12 +150,12 @@ static void match_all(struct warp *w, const struct insn *in, uint32_t lanes,
 
 HANDLER(match_32) {
     leave_32(w, in->src[0], mask);
-    return warp_meet(w, in, mask, uniform(w, in->src[1], mask));
+    return meet_by(w, in, mask, in->src[1]);
 }
 
 HANDLER(match_64) {
     leave_64(w, in->src[0], mask);
-    return warp_meet(w, in, mask, uniform(w, in->src[1], mask));
+    return meet_by(w, in, mask, in->src[1]);
 }
 
 SELECT(match) {
@@ -172,7 +188,7 @@ REDUX(max_s32, int32_t, x > r ? x : r)
 
 HANDLER(redux) {
     leave_32(w, in->src[0], mask);
-    return warp_meet(w, in, mask, uniform(w, in->src[1], mask));
+    return meet_by(w, in, mask, in->src[1]);
 }
 
 static sync_complete_fn redux_op(const struct ptx_instr *in) {
@@ -219,7 +235,7 @@ static void elect_complete(struct warp *w, const struct insn *in,
 }
 
 HANDLER(meet) {
-    return warp_meet(w, in, mask, uniform(w, in->src[0], mask));
+    return meet_by(w, in, mask, in->src[0]);
 }
 
 SELECT(elect) {
