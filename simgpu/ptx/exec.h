@@ -323,6 +323,8 @@ typedef exec_fn (*select_fn)(const struct ptx_module *m,
 /* The select functions, by opcode, of the variant that suits this processor
  * (exec_ops.h). */
 const select_fn *exec_selects(void);
+/* Programs decoded from now on use the baseline's handlers (tests run both). */
+void exec_use_baseline(bool yes);
 
 static inline bool ptx_has_mod(const struct ptx_instr *in, enum ptx_mod mod) {
     for (unsigned i = 0; i < in->n_mods; i++)

@@ -6,9 +6,16 @@ extern const select_fn exec_select_table_v1[PTX_OP_COUNT];
 extern const select_fn exec_select_table_v3[PTX_OP_COUNT];
 #endif
 
+static bool baseline_only;
+
+void exec_use_baseline(bool yes) {
+    baseline_only = yes;
+}
+
 const select_fn *exec_selects(void) {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+    if (!baseline_only &&
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
         __builtin_cpu_supports("lzcnt"))
         return exec_select_table_v3;
