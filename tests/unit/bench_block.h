@@ -157,6 +157,7 @@ static enum block_state rig_run(struct rig *r, uint32_t blocks,
 }
 
 /* The usual case: one kernel "k", free order, ends well. */
+__attribute__((unused))
 static struct rig *rig_ran(const char *ptx, uint32_t blocks,
                            uint32_t threads) {
     struct rig *r = rig_open(ptx);
