@@ -3,7 +3,7 @@
  *
  * The look-up is an unchecked kernel, so the hardware meets an unmapped
  * address: 700, sticky, for the whole context. Nothing in the step waits, so a
- * program that asks at its end learns of it there, 21 launches later, in a
+ * program that asks at its end learns of it there, 22 launches later, in a
  * function that has nothing to do with look-ups. Blocking launches name the
  * look-up, provided that the launch is checked. */
 #include "net.h"
