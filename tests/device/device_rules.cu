@@ -1,0 +1,271 @@
+/* The device and its kernels as they describe themselves. */
+#include <cuda.h>
+
+#include "kernels.cuh"
+
+RULE(device, count_and_current, HEADER, "there is a device, and it is current")
+{
+    int n = 0, d = -1;
+    OK(cudaGetDeviceCount(&n));
+    EXPECT(n > 0, 1);
+    OK(cudaGetDevice(&d));
+    EXPECT(d, 0);
+}
+
+RULE(device, bad_ordinal, HEADER, "a device that does not exist: 101")
+{
+    int v;
+    cudaDeviceProp p;
+    EXPECT(cudaSetDevice(-1), cudaErrorInvalidDevice);
+    EXPECT(cudaSetDevice(1000), cudaErrorInvalidDevice);
+    EXPECT(cudaGetDeviceProperties(&p, 1000), cudaErrorInvalidDevice);
+    EXPECT(cudaDeviceGetAttribute(&v, cudaDevAttrWarpSize, 1000),
+           cudaErrorInvalidDevice);
+}
+
+RULE_ENV(device, hidden, HEADER, "CUDA_VISIBLE_DEVICES=",
+         "with no visible device the count is 0 and calls fail with 100")
+{
+    int n = -1;
+    void *p;
+    EXPECT(cudaGetDeviceCount(&n), cudaErrorNoDevice);
+    EXPECT(n, 0);
+    EXPECT(cudaMalloc(&p, 64), cudaErrorNoDevice);
+}
+
+RULE(device, null_arguments, HEADER, "null outputs: 1")
+{
+    EXPECT(cudaGetDeviceCount((int *)nullptr), cudaErrorInvalidValue);
+    EXPECT(cudaGetDevice((int *)nullptr), cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetAttribute((int *)nullptr, cudaDevAttrWarpSize, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaRuntimeGetVersion((int *)nullptr), cudaErrorInvalidValue);
+}
+
+RULE(device, unknown_attribute, HEADER, "an unknown attribute: 1")
+{
+    int v;
+    EXPECT(cudaDeviceGetAttribute(&v, (cudaDeviceAttr)9999, 0),
+           cudaErrorInvalidValue);
+}
+
+RULE(device, properties_agree_with_attributes, DERIVED,
+     "cudaDeviceProp and cudaDeviceGetAttribute say the same")
+{
+    cudaDeviceProp p;
+    OK(cudaGetDeviceProperties(&p, 0));
+#define SAME(attribute, field)                                         \
+    {                                                                  \
+        int v = -1;                                                    \
+        OK(cudaDeviceGetAttribute(&v, attribute, 0));                  \
+        EXPECT(v, p.field);                                            \
+    }
+    SAME(cudaDevAttrMaxThreadsPerBlock, maxThreadsPerBlock)
+    SAME(cudaDevAttrMaxBlockDimX, maxThreadsDim[0])
+    SAME(cudaDevAttrMaxBlockDimZ, maxThreadsDim[2])
+    SAME(cudaDevAttrMaxGridDimX, maxGridSize[0])
+    SAME(cudaDevAttrMaxGridDimY, maxGridSize[1])
+    SAME(cudaDevAttrMaxSharedMemoryPerBlock, sharedMemPerBlock)
+    SAME(cudaDevAttrMaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin)
+    SAME(cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+         sharedMemPerMultiprocessor)
+    SAME(cudaDevAttrWarpSize, warpSize)
+    SAME(cudaDevAttrMaxRegistersPerBlock, regsPerBlock)
+    SAME(cudaDevAttrMultiProcessorCount, multiProcessorCount)
+    SAME(cudaDevAttrComputeCapabilityMajor, major)
+    SAME(cudaDevAttrComputeCapabilityMinor, minor)
+    SAME(cudaDevAttrMaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor)
+    SAME(cudaDevAttrMaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor)
+    SAME(cudaDevAttrManagedMemory, managedMemory)
+    SAME(cudaDevAttrCooperativeLaunch, cooperativeLaunch)
+    SAME(cudaDevAttrUnifiedAddressing, unifiedAddressing)
+    SAME(cudaDevAttrTotalConstantMemory, totalConstMem)
+#undef SAME
+    size_t free_bytes, total;
+    OK(cudaMemGetInfo(&free_bytes, &total));
+    EXPECT(p.totalGlobalMem, total);
+}
+
+RULE(device, versions, HEADER,
+     "the runtime's version is the headers', the driver's at least as new")
+{
+    int runtime = 0, driver = 0;
+    OK(cudaRuntimeGetVersion(&runtime));
+    OK(cudaDriverGetVersion(&driver));
+    EXPECT(runtime, CUDART_VERSION);
+    EXPECT(driver >= runtime, 1);
+}
+
+RULE(device, limits, REPORT, "an unknown limit: 215; a null output: 1")
+{
+    size_t v = 0;
+    EXPECT(cudaDeviceSetLimit((cudaLimit)-1, 1024), cudaErrorUnsupportedLimit);
+    EXPECT(cudaDeviceGetLimit(&v, (cudaLimit)-1), cudaErrorUnsupportedLimit);
+    EXPECT(cudaDeviceGetLimit((size_t *)nullptr, cudaLimitStackSize),
+           cudaErrorInvalidValue);
+    OK(cudaDeviceGetLimit(&v, cudaLimitPrintfFifoSize));
+    EXPECT(v >= 1 << 20, 1);
+}
+
+__global__ void chatter(volatile int *gate, int limit)
+{
+    for (int i = 0; i < limit && *gate == 0; i++)
+        if (i < 0) printf("never %d\n", i);
+}
+RULE(device, limit_under_a_kernel, REPORT,
+     "the printf buffer cannot change while a kernel that prints runs: 1")
+{
+    gate g;
+    chatter<<<1, 1>>>(g.device, 1 << 24);
+    EXPECT(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20),
+           cudaErrorInvalidValue);
+    g.open();
+    OK(finish());
+    OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));
+}
+
+RULE(device, unified_addressing, DERIVED,
+     "one device has no peers to enable")
+{
+    int can = -1, n = 0;
+    OK(cudaGetDeviceCount(&n));
+    if (n != 1) rule_skip("more than one device");
+    OK(cudaDeviceCanAccessPeer(&can, 0, 0));
+    EXPECT(can, 0);
+}
+
+/* ---- kernels ----------------------------------------------------------------------------- */
+
+__global__ void with_shared(int *out)
+{
+    __shared__ int buffer[200];
+    buffer[threadIdx.x % 200] = (int)threadIdx.x;
+    __syncthreads();
+    *out = buffer[0];
+}
+
+RULE(function, attributes, HEADER,
+     "cudaFuncGetAttributes tells shared memory, threads and registers")
+{
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, with_shared));
+    EXPECT(a.sharedSizeBytes, 800);
+    EXPECT(a.maxThreadsPerBlock, 1024);
+    EXPECT(a.numRegs > 0 && a.numRegs < 64, 1);
+    EXPECT(a.maxDynamicSharedSizeBytes, 48 * 1024 - 800);
+}
+
+RULE(function, attributes_arguments, REPORT,
+     "null attributes 1, a null or unknown kernel 98")
+{
+    cudaFuncAttributes a;
+    static int not_a_kernel;
+    EXPECT(cudaFuncGetAttributes((cudaFuncAttributes *)nullptr,
+                                 (const void *)nothing),
+           cudaErrorInvalidValue);
+    EXPECT(cudaFuncGetAttributes(&a, (const void *)nullptr),
+           cudaErrorInvalidDeviceFunction);
+    EXPECT(cudaFuncGetAttributes(&a, (const void *)&not_a_kernel),
+           cudaErrorInvalidDeviceFunction);
+}
+
+RULE(function, name, HEADER, "cudaFuncGetName gives the mangled name")
+{
+    const char *name = nullptr;
+    OK(cudaFuncGetName(&name, (const void *)with_shared));
+    EXPECT_TEXT(name, "_Z11with_sharedPi");
+}
+
+RULE(function, parameters, HEADER,
+     "cudaFuncGetParamInfo gives offset and size of each parameter")
+{
+    size_t offset = 99, size = 99;
+    OK(cudaFuncGetParamInfo((const void *)chatter, 1, &offset, &size));
+    EXPECT(offset, 8);
+    EXPECT(size, 4);
+    EXPECT(cudaFuncGetParamInfo((const void *)chatter, 2, &offset, &size),
+           cudaErrorInvalidValue);
+}
+
+RULE(function, occupancy, HEADER,
+     "occupancy falls with threads and shared memory, never above the limits")
+{
+    int small = 0, large = 0, none = 0, threads = 0, blocks = 0;
+    OK(cudaDeviceGetAttribute(&threads,
+                              cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    OK(cudaDeviceGetAttribute(&blocks, cudaDevAttrMaxBlocksPerMultiprocessor,
+                              0));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&small, nothing, 32, 0));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&large, nothing, 1024,
+                                                     0));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&none, nothing, 32,
+                                                     40 << 10));
+    EXPECT(small <= blocks && small > 0, 1);
+    EXPECT(large, threads / 1024);
+    EXPECT(none < small && none > 0, 1);
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&none, nothing, 0, 0),
+           cudaErrorInvalidValue);
+    int size = 0, grid = 0;
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &size, nothing));
+    EXPECT(size > 0 && grid > 0, 1);
+}
+
+/* ---- driver entry points ------------------------------------------------------------------- */
+
+RULE(driver, write_value, HEADER,
+     "cuStreamWriteValue32 writes in stream order")
+{
+    typedef CUresult (*write_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+    void *fn = nullptr;
+    cudaDriverEntryPointQueryResult found;
+    OK(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32", &fn, 12000,
+                                        cudaEnableDefault, &found));
+    EXPECT(found, cudaDriverEntryPointSuccess);
+    if (!fn) return;
+    void *h = nullptr;
+    gate g;
+    OK(cudaHostAlloc(&h, sizeof(int), cudaHostAllocMapped));
+    volatile int *word = (volatile int *)h;
+    *word = 0;
+    g.keep();
+    EXPECT(((write_fn)fn)(0, (CUdeviceptr)h, 77, 0), CUDA_SUCCESS);
+    EXPECT(*word, 0);
+    g.open();
+    OK(finish());
+    EXPECT(*word, 77);
+}
+
+RULE(driver, wait_value, HEADER,
+     "cuStreamWaitValue32 holds the stream until the value is there")
+{
+    typedef CUresult (*wait_fn)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+    void *fn = nullptr;
+    OK(cudaGetDriverEntryPointByVersion("cuStreamWaitValue32", &fn, 12000,
+                                        cudaEnableDefault, nullptr));
+    if (!fn) return;
+    void *h = nullptr;
+    OK(cudaHostAlloc(&h, sizeof(int), cudaHostAllocMapped));
+    volatile int *word = (volatile int *)h;
+    *word = 0;
+    EXPECT(((wait_fn)fn)(0, (CUdeviceptr)h, 5, CU_STREAM_WAIT_VALUE_GEQ),
+           CUDA_SUCCESS);
+    nothing<<<1, 1>>>();
+    usleep(20000);
+    EXPECT(cudaStreamQuery(0), cudaErrorNotReady);
+    *word = 5;
+    OK(finish());
+}
+
+RULE(driver, unknown_function, HEADER,
+     "an unknown driver function is told as such, and is no error")
+{
+    void *fn = (void *)1;
+    cudaDriverEntryPointQueryResult found;
+    text_begin(2);
+    cudaError_t e = cudaGetDriverEntryPointByVersion(
+        "cuNoSuchFunction", &fn, 12000, cudaEnableDefault, &found);
+    text_end();
+    OK(e);
+    EXPECT(found, cudaDriverEntryPointSymbolNotFound);
+    EXPECT((uintptr_t)fn, 0);
+}

@@ -1,0 +1,108 @@
+/* Stream-ordered allocation and memory pools. */
+#include "kernels.cuh"
+
+RULE(pool, usable_in_order, HEADER,
+     "memory of cudaMallocAsync is usable by later work of the stream")
+{
+    cudaStream_t s;
+    int *p = nullptr, v = 0;
+    OK(cudaStreamCreate(&s));
+    OK(cudaMallocAsync((void **)&p, sizeof(int), s));
+    put<<<1, 1, 0, s>>>(p, 6);
+    OK(cudaMemcpyAsync(&v, p, sizeof v, cudaMemcpyDeviceToHost, s));
+    OK(cudaFreeAsync(p, s));
+    OK(cudaStreamSynchronize(s));
+    EXPECT(v, 6);
+}
+
+RULE(pool, free_null, REPORT, "cudaFreeAsync of null: 1")
+{
+    EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
+}
+
+RULE(pool, free_twice, DERIVED, "cudaFreeAsync twice: 1")
+{
+    void *p;
+    OK(cudaMallocAsync(&p, 64, 0));
+    OK(cudaFreeAsync(p, 0));
+    OK(finish());
+    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
+}
+
+RULE(pool, either_free, HEADER,
+     "cudaFree frees pool memory, cudaFreeAsync frees that of cudaMalloc")
+{
+    void *p;
+    OK(cudaMallocAsync(&p, 64, 0));
+    OK(cudaStreamSynchronize(0));
+    OK(cudaFree(p));
+    OK(cudaMalloc(&p, 64));
+    OK(cudaFreeAsync(p, 0));
+    OK(finish());
+}
+
+static cudaMemPool_t pool_of(size_t max)
+{
+    cudaMemPoolProps props = {};
+    cudaMemPool_t pool = nullptr;
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.maxSize = max;
+    OK(cudaMemPoolCreate(&pool, &props));
+    return pool;
+}
+
+RULE(pool, has_a_maximum, REPORT,
+     "a pool's maximum, rounded up to 32 MiB, is kept: 2 and a null pointer")
+{
+    cudaMemPool_t pool = pool_of(1 << 20);
+    void *p = nullptr;
+    OK(cudaMallocFromPoolAsync(&p, 42, pool, 0));
+    OK(cudaFreeAsync(p, 0));
+    p = nullptr;
+    EXPECT(cudaMallocFromPoolAsync(&p, 33u << 20, pool, 0),
+           cudaErrorMemoryAllocation);
+    EXPECT((uintptr_t)p, 0);
+}
+
+RULE(pool, counts_use, HEADER, "a pool tells how much of it is in use")
+{
+    cudaMemPool_t pool = pool_of(0);
+    uint64_t used = 0, high = 0;
+    void *p;
+    OK(cudaMallocFromPoolAsync(&p, 1 << 20, pool, 0));
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+    EXPECT(used >= 1u << 20, 1);
+    OK(cudaFreeAsync(p, 0));
+    OK(finish());
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &high));
+    EXPECT(used, 0);
+    EXPECT(high >= 1u << 20, 1);
+    OK(cudaMemPoolDestroy(pool));
+}
+
+RULE(pool, properties_checked, HEADER,
+     "a pool must be of pinned type and lie on a device that exists")
+{
+    cudaMemPoolProps props = {};
+    cudaMemPool_t pool;
+    EXPECT(cudaMemPoolCreate(&pool, &props), cudaErrorInvalidValue);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    EXPECT(cudaMemPoolCreate((cudaMemPool_t *)nullptr, &props),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolCreate(&pool, (cudaMemPoolProps *)nullptr),
+           cudaErrorInvalidValue);
+}
+
+RULE(pool, default_one, HEADER,
+     "the default pool is the current one and cannot be destroyed")
+{
+    cudaMemPool_t a, b;
+    OK(cudaDeviceGetDefaultMemPool(&a, 0));
+    OK(cudaDeviceGetMemPool(&b, 0));
+    EXPECT((uintptr_t)a, (uintptr_t)b);
+    EXPECT(cudaMemPoolDestroy(a), cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetDefaultMemPool(&a, 99), cudaErrorInvalidDevice);
+}
