@@ -79,18 +79,20 @@ def draw(run):
     if not scenarios:
         return None
     beside = len(strategies) <= SIDE_BY_SIDE
-    panel = 0.5 * len(scenarios) + 0.95
-    height = 0.95 + panel * (1 if beside else 2)
+    grid = 0.5 * len(scenarios)
+    height = 1.75 + grid * (1 if beside else 2) + (0 if beside else 0.42)
     fig, axes = plt.subplots(1 if beside else 2, 2 if beside else 1,
                              figsize=(style.WIDTH, height), squeeze=False)
     for ax, (column, title) in zip(axes.flat, PANELS):
         draw_panel(ax, run, column, title, scenarios, strategies)
     if beside:
         axes[0, 1].set_yticklabels([])
+    else:
+        axes[0, 0].set_xticklabels([])
     style.heading(fig, TITLE, "median over the trials; 0 is the faulting "
                   "launch itself, hatched cells were never reported",
                   run.device_label())
     fig.subplots_adjust(left=0.15, right=0.985, wspace=0.06,
-                        hspace=0.95 / panel, top=1 - 0.98 / height,
+                        hspace=0.42 / grid, top=1 - 0.98 / height,
                         bottom=0.75 / height)
     return fig

@@ -47,9 +47,9 @@ def place_of(run, strategy):
     frames = data.values([r for r in reports if r["outcome"] != "exact"],
                          "frame_distance")
     if far:
-        text += f"; the others came a median of " \
-            f"{plural(float(np.median(far)), 'launch')} (up to {max(far):g})" \
-            " later"
+        middle = float(np.median(far))
+        text += f"; the others came a median of {plural(middle, 'launch')}" + \
+            (f" (up to {max(far):g})" if max(far) > middle else "") + " later"
         if frames:
             text += f", {plural(float(np.median(frames)), 'stack frame')} away"
     return text
@@ -128,9 +128,13 @@ def sentence_unseen(run):
 
 # ---- 3: what it costs -------------------------------------------------------
 
-def percent(interval):
-    return f"{interval.median * 100:.0f} % [{interval.low * 100:.0f}, " \
+def lost(interval):
+    """`lost 60 % [58, 61]`, or that it cannot be told from nothing."""
+    figures = f"{interval.median * 100:.0f} % [{interval.low * 100:.0f}, " \
         f"{interval.high * 100:.0f}]"
+    return f"lost {figures}" if interval.low > 0 else \
+        f"was faster ({figures})" if interval.high < 0 else \
+        f"lost nothing measurable ({figures})"
 
 
 def sentence_cost(run):
@@ -145,15 +149,15 @@ def sentence_cost(run):
     first, last = line[0], line[-1]
     name = "empty kernels" if first.kernel == 0 else \
         f"kernels of {data.nanoseconds(first.kernel)}"
-    text = f"On healthy work `{strategy}` lost {percent(first.cost)} of " \
-        f"`{cost.BASELINE}`'s throughput with {name}"
+    text = f"Of `{cost.BASELINE}`'s throughput on healthy work, " \
+        f"`{strategy}` {lost(first.cost)} with {name}"
     if last is not first:
-        text += f" and {percent(last.cost)} with kernels of " \
+        text += f" and {lost(last.cost)} with kernels of " \
             f"{data.nanoseconds(last.kernel)}"
     checked = [c for c in spin if c.strategy == "async-check"]
     if checked and strategy != "async-check":
         worst = max(checked, key=lambda c: c.cost.median)
-        text += f"; `async-check` lost at most {percent(worst.cost)}"
+        text += f"; `async-check`, at its worst, {lost(worst.cost)}"
     if run.device.startswith("sim"):
         text += " (times of the software device, not of a GPU)"
     return text + "."

@@ -14,11 +14,15 @@ COLUMN = "latency_fault_to_report_ns"
 PANEL_COLUMNS = 2
 
 
-def samples(run, scenario, strategy):
-    """Free-running trials only: in a seeded run time is logical."""
+def free_trials(run, scenario, strategy):
+    """In a seeded run time is logical, so only free-running ones count."""
     return [r for r in run.cell(scenario, strategy)
-            if r.get("mode", "free") != "seeded"
-            and data.number(r.get(COLUMN)) is not None]
+            if r.get("mode", "free") != "seeded"]
+
+
+def samples(run, scenario, strategy):
+    return [r for r in free_trials(run, scenario, strategy)
+            if data.number(r.get(COLUMN)) is not None]
 
 
 def spread(n):
@@ -35,10 +39,11 @@ def limits(times):
             10 ** math.ceil(math.log10(max(positive)) + 0.05))
 
 
-def draw_row(ax, y, rows, mark, low):
+def draw_row(ax, y, rows, trials, mark, low):
     """Filled: the report names the launch that faulted. Hollow: it names
     another place. At the left edge, an arrow: not later than the clock can
-    tell (<= 0)."""
+    tell (<= 0). Beside it the median, and how many trials have a sample when
+    not all do."""
     colour, marker = mark
     times = np.array(data.values(rows, COLUMN))
     for t, dy, r in zip(times, spread(len(times)), rows):
@@ -50,8 +55,13 @@ def draw_row(ax, y, rows, mark, low):
     middle = float(np.median(times))
     ax.plot([max(middle, low)] * 2, [y - 0.36, y + 0.36], color=style.INK,
             linewidth=2.2, solid_capstyle="butt", zorder=4)
-    ax.text(1.012, y, data.nanoseconds(middle), fontsize=8.5, va="center",
-            transform=ax.get_yaxis_transform())
+    all_have = len(times) == trials
+    ax.text(1.012, y - (0 if all_have else 0.2), data.nanoseconds(middle),
+            fontsize=8.5, va="center", transform=ax.get_yaxis_transform())
+    if not all_have:
+        ax.text(1.012, y + 0.28, f"{len(times)} of {trials}", fontsize=6.5,
+                color=style.MUTED, va="center",
+                transform=ax.get_yaxis_transform())
 
 
 def draw_panel(ax, run, scenario, strategies, marks, span):
@@ -59,10 +69,11 @@ def draw_panel(ax, run, scenario, strategies, marks, span):
     for y, strategy in enumerate(strategies):
         rows = samples(run, scenario, strategy)
         if rows:
-            draw_row(ax, y, rows, marks[strategy], span[0])
+            draw_row(ax, y, rows, len(free_trials(run, scenario, strategy)),
+                     marks[strategy], span[0])
             uncertainty += data.values(rows, "clock_uncertainty_ns")
         else:
-            cell = run.cell(scenario, strategy)
+            cell = free_trials(run, scenario, strategy)
             text = data.outcome_text(cell) if cell else "not run"
             ax.text(0.5, y, f"no report: {text}" if cell else text,
                     transform=ax.get_yaxis_transform(), fontsize=8.5,
@@ -117,7 +128,8 @@ def draw(run):
     style.heading(fig, TITLE, "time from the bad access on the device to the "
                   "first host call that returned an error; every trial is a "
                   "point", run.device_label())
-    fig.subplots_adjust(left=0.145, right=0.925, wspace=0.22, hspace=0.34,
+    fig.subplots_adjust(left=0.145, right=0.925, wspace=0.22,
+                        hspace=0.62 / (panel - 0.62),
                         top=1 - 1.0 / height, bottom=0.72 / height)
     legend(fig)
     return fig

@@ -9,7 +9,7 @@ import data
 import style
 from style import plt
 
-TITLE = "One trial: what the host does while the fault waits to be seen"
+TITLE = "From the launch to the fault to the report"
 MAX_TRACES = 3
 LANE = 0.74                         # height of a lane's bars
 HOST_COLOURS = {"launch": style.SKY, "call": style.BLUE,
@@ -88,6 +88,8 @@ def read(run):
             run.notes.append(f"{os.path.basename(path)}: of another device")
         elif trace.slices:
             traces.append(trace)
+    traces.sort(key=lambda t: data.strategy_key(
+        str(t.about.get("strategy"))))
     return traces[:MAX_TRACES]
 
 
@@ -160,7 +162,7 @@ def describe(ax, trace, rows):
         mark(ax, launch["from"], "launched here: " + site(launch), top,
              "left", line=":")
     if trace.fault is not None:
-        mark(ax, trace.fault, "fault", bottom, "left")
+        mark(ax, trace.fault, "fault", bottom, "right")
     if trace.report is not None:
         s = reporting_slice(trace)
         late = data.nanoseconds(trace.report - trace.fault) + " after it, " \

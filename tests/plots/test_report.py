@@ -5,6 +5,7 @@ import unittest
 import support  # noqa: F401
 import findings
 import report
+import stats
 
 
 class FakeRun:
@@ -62,7 +63,9 @@ class Sentences(unittest.TestCase):
                 turn("async", 1000000, 10), turn("sync", 1000000, 9)]
         text = findings.sentence_cost(FakeRun(throughput=rows, device="sim"))
         self.assertIn("lost 75 % [75, 75]", text)
-        self.assertIn("10 % [10, 10] with kernels of 1 ms", text)
+        self.assertIn("lost 10 % [10, 10] with kernels of 1 ms", text)
+        self.assertEqual(findings.lost(stats.Interval(.01, -.02, .03)),
+                         "lost nothing measurable (1 % [-2, 3])")
         self.assertIn("not of a GPU", text)
 
     def test_missing_parts_are_named(self):
