@@ -142,6 +142,7 @@ RULE(fault, far_shared_index, REPORT,
 RULE(fault, use_after_free, OPEN,
      "a kernel that uses a large allocation after its cudaFree: 700")
 {
+    nothing<<<1, 1>>>(); /* loads the module, whose variables need room too */
     int *p = device_array<int>(16 << 20);
     OK(cudaFree(p));
     fault_illegal<<<1, 1>>>(p);

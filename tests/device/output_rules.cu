@@ -217,7 +217,7 @@ RULE(assertion, exact_line, HEADER,
     snprintf(want, sizeof want,
              "%s:%d: void checked(int, int): block: [0,0,0], thread: [0,0,0] "
              "Assertion `index >= 0 && index < size && \"index out of "
-             "bounds\"` failed.\n", __FILE__, __LINE__ - 9);
+             "bounds\"` failed.\n", __FILE__, __LINE__ - 10);
     OK(cudaFree(0));
     text_begin(2);
     checked<<<1, 1>>>(10, 10);
