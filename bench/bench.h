@@ -62,6 +62,8 @@ struct cell {
     const char *workload;
     double kernel_ns, host_work_ns; /* NAN for a scenario's twin */
     uint32_t rounds;
+    unsigned repetitions;           /* so far */
+    double seconds;                 /* spent on it so far */
 };
 
 struct turn {

@@ -17,14 +17,14 @@ static const char usage[] =
 "\n"
 "  --device auto|sim|cuda  default auto: a GPU if one answers, else sim\n"
 "  --out DIR               writes DIR/throughput.csv and DIR/micro.json\n"
-"  --seconds S             length of the throughput part (default 30)\n"
-"  --turn-ms MS            length of one turn (default 10)\n"
+"  --seconds S             length of the throughput part (default 25)\n"
+"  --turn-ms MS            length of one turn (default 5)\n"
 "  --strategies A,B        default all; async is always among them\n"
 "  --kernels-us A,B        kernel lengths (default 0,3,10,30,100,300,1000,3000)\n"
 "  --host-work-us A,B      host work before each launch (default 0,10)\n"
 "  --scenarios A,B|none    healthy twins to run as well (default all)\n"
 "  --launches N            launches in a step (default 16)\n"
-"  --repetitions N         at least so many, whatever the time (default 3)\n"
+"  --repetitions N         at least so many of each cell (default 5)\n"
 "  --seed N                of the order of turns (default 1)\n"
 "  --only throughput|micro one of the two parts\n";
 
@@ -195,9 +195,9 @@ int options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){ .device = "auto", .throughput = true,
                            .micro = true };
     const char *const defaults[] = {
-        [SECONDS] = "30", [TURN] = "10", [STRATEGIES] = "all",
+        [SECONDS] = "25", [TURN] = "5", [STRATEGIES] = "all",
         [KERNELS] = "0,3,10,30,100,300,1000,3000", [HOST] = "0,10",
-        [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "3",
+        [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "5",
         [SEED] = "1"
     };
     for (int i = SECONDS; i <= SEED; i++)

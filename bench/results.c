@@ -68,12 +68,11 @@ static double rate_of(const struct turn *turns, size_t n, const char *strategy,
 static struct interval cell_cost(const struct turn *turns, size_t n,
                                  const char *strategy, const struct cell *cell)
 {
-    unsigned repetitions = n ? turns[n - 1].repetition + 1 : 0;
-    double *a = malloc((repetitions + 1) * sizeof *a);
-    double *b = malloc((repetitions + 1) * sizeof *b);
+    double *a = malloc((cell->repetitions + 1) * sizeof *a);
+    double *b = malloc((cell->repetitions + 1) * sizeof *b);
     struct interval cost = { NAN, NAN, NAN };
     size_t pairs = 0;
-    for (unsigned r = 0; a && b && r < repetitions; r++) {
+    for (unsigned r = 0; a && b && r < cell->repetitions; r++) {
         a[pairs] = rate_of(turns, n, strategy, cell, r);
         b[pairs] = rate_of(turns, n, BASELINE, cell, r);
         pairs += isfinite(a[pairs]) && isfinite(b[pairs]);

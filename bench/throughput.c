@@ -1,8 +1,9 @@
-/* The throughput benchmark: cells x strategies, in repetitions until the time
- * is used up. Within one repetition of a cell the strategies follow each
- * other at once, in an order drawn anew, and only such neighbours are ever
- * compared; so a machine that gets slower or faster meanwhile changes no
- * ratio. */
+/* The throughput benchmark: cells x strategies, repeated until the time is
+ * used up. Within one repetition of a cell the strategies follow each other at
+ * once, in an order drawn anew, and only such neighbours are ever compared; so
+ * a machine that gets slower or faster meanwhile changes no ratio. Cells share
+ * the time evenly, so that those with short steps, which other programs on
+ * the machine disturb most, are repeated most. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -121,14 +122,14 @@ static void lost(struct bench *b, const struct worker *w)
 }
 
 /* One repetition of one cell. */
-static void take_turns(struct bench *b, const struct cell *c,
-                       unsigned repetition)
+static void take_turns(struct bench *b, const struct cell *c)
 {
     struct turn_request q = { .kind = TURN_KERNEL, .rounds = c->rounds,
                               .launches = b->o->launches };
     struct turn_reply r;
     struct turn t = { .cell = c, .device = b->o->device,
-                      .repetition = repetition, .kernel_measured_ns = NAN };
+                      .repetition = c->repetitions,
+                      .kernel_measured_ns = NAN };
     size_t order[MAX_LIST];
     if (!isnan(c->kernel_ns) && worker_ask(b->baseline, &q, &r))
         t.kernel_measured_ns = r.value;
@@ -154,21 +155,34 @@ static void take_turns(struct bench *b, const struct cell *c,
     }
 }
 
-static unsigned repeat(struct bench *b)
+/* The cell that has had the least time; late: only ones that have not had
+ * their repetitions yet. NULL when there is none. */
+static struct cell *next_cell(struct bench *b, bool late)
 {
-    double start = now_s(), last = 0;
-    unsigned n = 0;
-    for (; !interrupted && b->baseline->pid > 0; n++) {
-        double used = now_s() - start;
-        if (n >= b->o->min_repetitions && used + last > b->o->seconds)
-            break;
-        for (size_t i = 0; i < b->n_cells && !interrupted; i++)
-            take_turns(b, &b->cells[i], n);
-        last = now_s() - start - used;
-        fprintf(stderr, "throughput: repetition %u, %.0f of %.0f s\n", n + 1,
-                used + last, b->o->seconds);
+    struct cell *next = NULL;
+    for (struct cell *c = b->cells; c < b->cells + b->n_cells; c++)
+        if (!(late && c->repetitions >= b->o->min_repetitions) &&
+            (!next || c->seconds < next->seconds))
+            next = c;
+    return next;
+}
+
+static void repeat(struct bench *b)
+{
+    double start = now_s(), told = start;
+    struct cell *c;
+    while (!interrupted && b->baseline->pid > 0 &&
+           (c = next_cell(b, now_s() - start > b->o->seconds))) {
+        double before = now_s();
+        take_turns(b, c);
+        c->repetitions++;
+        c->seconds += now_s() - before;
+        if (now_s() - told > 5) {
+            told = now_s();
+            fprintf(stderr, "throughput: %.0f of %.0f s\n", told - start,
+                    b->o->seconds);
+        }
     }
-    return n;
 }
 
 int throughput_run(const struct options *o)
@@ -189,7 +203,8 @@ int throughput_run(const struct options *o)
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
     signal(SIGPIPE, SIG_IGN);
-    if (start_workers(&b) && make_cells(&b) && repeat(&b) > 0) {
+    if (start_workers(&b) && make_cells(&b)) {
+        repeat(&b);
         summary_print(stdout, o, b.cells, b.n_cells, b.turns, b.n_turns);
         rc = 0;
     }
