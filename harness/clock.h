@@ -7,18 +7,19 @@
 
 #include "harness/clock_fit.h"
 
-#define FL_CLOCK_SAMPLES 512
+#define FL_CLOCK_KEPT 64        /* of one conversation, the tightest */
+#define FL_CLOCK_TALKS 2
 
 struct fl_clock_run {
-    struct fl_clock_sample samples[FL_CLOCK_SAMPLES];
+    struct fl_clock_sample samples[FL_CLOCK_TALKS * FL_CLOCK_KEPT];
     size_t n;
-    volatile uint64_t *slot;            /* host view of mapped memory */
-    volatile uint64_t *device_slot;
+    uint64_t granularity;
 };
 
-/* Adds n round trips. Called early and again just before the trial: the time
- * between is what makes drift visible. False: the device does not answer. */
-bool fl_clock_ping(struct fl_clock_run *run, size_t n);
+/* Has a conversation with the device and keeps its tightest round trips.
+ * Called early and again just before the trial: the time between is what makes
+ * drift visible. False: the device does not answer. */
+bool fl_clock_talk(struct fl_clock_run *run);
 struct fl_clock fl_clock_of(const struct fl_clock_run *run);
 
 #endif

@@ -15,20 +15,6 @@ struct named_stack { struct fl_frame frames[FL_MAX_NAMED]; int n; };
 #define PUT_STRING(column, s) fl_json_put_string(out, #column, (s))
 #define PUT_INTEGER(column, v) fl_json_put_integer(out, #column, (v))
 
-bool fl_fault_time(const struct fl_run *run, int64_t *ns, int64_t *uncertainty)
-{
-    const struct fl_beacon_record *b = run->trial.beacon;
-    *uncertainty = 0;
-    if (!run->free_running || !b->set)
-        return false;
-    if (b->by_host) {
-        *ns = run->trial.host_fault_ns;
-        return true;
-    }
-    struct fl_clock clock = fl_clock_of(&run->clock);
-    return fl_clock_map(&clock, b->device_ns, ns, uncertainty);
-}
-
 static const struct fl_event *launch_event(const struct fl_trial *t,
                                            unsigned number)
 {
@@ -36,6 +22,42 @@ static const struct fl_event *launch_event(const struct fl_trial *t,
         if (t->events[i].is_launch && t->events[i].launch == number)
             return &t->events[i];
     return NULL;
+}
+
+bool fl_fault_time(const struct fl_run *run, int64_t *ns, int64_t *uncertainty,
+                   const char **contradiction)
+{
+    const struct fl_trial *t = &run->trial;
+    const struct fl_beacon_record *b = t->beacon;
+    struct fl_clock clock = fl_clock_of(&run->clock);
+    *uncertainty = 0;
+    *contradiction = NULL;
+    if (!run->free_running || !b->set)
+        return false;
+    if (b->by_host) {
+        *ns = t->host_fault_ns;
+        return true;
+    }
+    if (!fl_clock_map(&clock, b->device_ns, ns, uncertainty)) {
+        *contradiction = "no line fits the device's clock to the host's";
+        return false;
+    }
+    const struct fl_event *e = launch_event(t, b->launch);
+    int64_t first = *ns - *uncertainty, last = *ns + *uncertainty;
+    if (e && e->begin_ns > first)
+        first = e->begin_ns;
+    if (t->report.code && t->report.time_ns < last)
+        last = t->report.time_ns;
+    if (run->seen_ns && run->seen_ns < last)
+        last = run->seen_ns;
+    if (first > last) {
+        *contradiction = "by the mapped clock the fault came before its "
+                         "launch, or after it was seen or reported";
+        return false;
+    }
+    *ns = first + (last - first) / 2;
+    *uncertainty = (last - first + 1) / 2;
+    return true;
 }
 
 static void name_stack(const struct fl_event *e, struct named_stack *stack)
@@ -119,21 +141,6 @@ static const char *disagreement(const struct fl_run *run)
     if (s->commits && !s->commits(t, run->state, &seen))
         return "the CPU oracle says that the thread which the device recorded "
                "does nothing bad";
-    return NULL;
-}
-
-/* The mapped time must lie between what the host saw for itself. */
-static const char *impossible_time(const struct fl_run *run, int64_t fault,
-                                   int64_t uncertainty)
-{
-    const struct fl_trial *t = &run->trial;
-    const struct fl_event *e = launch_event(t, t->beacon->launch);
-    if (e && !t->beacon->by_host && fault + uncertainty < e->begin_ns)
-        return "by the mapped clock the fault came before its launch";
-    if (t->report.code && fault - uncertainty > t->report.time_ns)
-        return "by the mapped clock the fault came after its report";
-    if (run->seen_ns && fault - uncertainty > run->seen_ns)
-        return "by the mapped clock the fault came after it was seen";
     return NULL;
 }
 
@@ -277,9 +284,10 @@ static void put_trial(struct fl_text *out, struct fl_run *run, bool hang)
             why = v.why;
     }
     int64_t fault = 0, uncertainty = 0;
-    bool timed = fl_fault_time(run, &fault, &uncertainty);
-    if (timed && !why)
-        why = impossible_time(run, fault, uncertainty);
+    const char *contradiction;
+    bool timed = fl_fault_time(run, &fault, &uncertainty, &contradiction);
+    if (!why)
+        why = contradiction;
     if (why) {
         if (!hang)
             v.outcome = FL_OUTCOME_BROKEN;

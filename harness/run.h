@@ -63,8 +63,11 @@ void fl_record_write(struct fl_run *run, bool hang);
 /* Host calls, device work, fault and report in the Chrome trace format. */
 bool fl_trace_write(struct fl_run *run, const char *path);
 
-/* Host time of the fault. False: there was none, or no mapping. */
+/* Host time of the fault: what the mapped clock says, narrowed by what the
+ * host knows for itself (after the launch began; before the report, and before
+ * the watcher saw the beacon). False: there was no fault, there is no mapping,
+ * or, with *contradiction set, the two exclude each other. */
 bool fl_fault_time(const struct fl_run *run, int64_t *ns,
-                   int64_t *uncertainty_ns);
+                   int64_t *uncertainty_ns, const char **contradiction);
 
 #endif

@@ -6,9 +6,21 @@
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 
+/* A conversation in mapped host memory: the host asks for the time by raising
+ * `asked`, a waiting kernel answers. */
+#define FL_TALK_ROUNDS 256
+#define FL_TALK_NS 4000000000u  /* the kernel gives up after this long */
+struct fl_talk {
+    uint32_t asked;             /* 0, then 1, 2, ... */
+    uint64_t answers[FL_TALK_ROUNDS];   /* device times; 0: not yet */
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* One thread that answers so many times. */
+void k_answer(cudaStream_t stream, struct fl_talk *talk, uint32_t rounds);
 
 /* Launches the kernel: *slot (device address of mapped memory) = the time. */
 void k_timer(cudaStream_t stream, volatile uint64_t *slot);

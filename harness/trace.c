@@ -129,13 +129,14 @@ bool fl_trace_write(struct fl_run *run, const char *path)
     const struct fl_trial *t = &run->trial;
     struct trace tr = { .run = run, .clock = fl_clock_of(&run->clock) };
     int64_t fault, uncertainty, end = 0;
+    const char *contradiction;
     if (!run->free_running || !t->n_events)
         return false;
     tr.start_ns = t->events[0].begin_ns;
     for (size_t i = 0; i < t->n_events; i++)
         if (t->events[i].end_ns > end)
             end = t->events[i].end_ns;
-    bool faulted = fl_fault_time(run, &fault, &uncertainty);
+    bool faulted = fl_fault_time(run, &fault, &uncertainty, &contradiction);
     fl_json_open(&tr.out, NULL, '{');
     fl_json_open(&tr.out, "otherData", '{');
     fl_json_put_string(&tr.out, "scenario", t->scenario->name);

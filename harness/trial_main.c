@@ -19,8 +19,6 @@
 #include "harness/catalogue.h"
 #include "harness/run.h"
 
-#define PINGS 64
-
 static struct fl_run run;               /* static: it outlives a longjmp */
 
 static int usage(const char *why, const char *what)
@@ -81,8 +79,8 @@ static bool prepare(void)
     bool ok = false;
     if (setjmp(t->raise) == 0) {
         t->can_raise = true;
-        if (run.free_running && !fl_clock_ping(&run.clock, PINGS))
-            fl_broken(t, "the device does not answer a timer kernel");
+        if (run.free_running && !fl_clock_talk(&run.clock))
+            fl_broken(t, "the device does not answer questions for its time");
         t->stack_base = __builtin_frame_address(0);
         if (!fl_trial_start(t))
             fl_broken(t, "no trial");
@@ -90,8 +88,8 @@ static bool prepare(void)
         run.state = t->scenario->setup(t);
         run.predicted = t->scenario->predict(t, run.state);
         fl_must(t, cudaDeviceSynchronize());
-        if (run.free_running && !fl_clock_ping(&run.clock, PINGS))
-            fl_broken(t, "the device does not answer a timer kernel");
+        if (run.free_running && !fl_clock_talk(&run.clock))
+            fl_broken(t, "the device does not answer questions for its time");
         ok = true;
     }
     t->can_raise = false;
