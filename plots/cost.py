@@ -89,7 +89,7 @@ def draw_panel(ax, cells_, strategies, marks, shortest):
         low, mid, high = (np.array([getattr(c, f) for _, c in line]) * 100
                           for f in ("low", "median", "high"))
         colour, marker = marks[strategy]
-        ax.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        ax.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
         ax.plot(x, mid, color=colour, marker=marker, markersize=6,
                 linewidth=1.6, markeredgecolor="white", markeredgewidth=0.6,
                 label=strategy)
@@ -131,16 +131,19 @@ def draw(run):
                    shortest)
         ax.set_title(host_label(host))
         label_axis(ax, kernels, shortest)
-    low = min(0, min(c.cost.low for c in spin) * 100)
-    axes[0, 0].set(ylim=(max(low, -100) * 1.08 - 2, 102),
+    # Room for the medians; of wide bands only what is near them.
+    low = max(min(c.cost.low for c in spin),
+              min(0, *(c.cost.median for c in spin)) - 0.2)
+    axes[0, 0].set(ylim=(min(low, -0.05) * 100, 102),
                    ylabel=f"throughput lost against {BASELINE}")
     handles, labels = axes.flat[-1].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="lower center", ncol=6,
+    fig.legend(handles, labels, loc="lower center",
+               ncol=-(-len(strategies) // legend_lines),
                bbox_to_anchor=(0.5, 0.0))
     style.heading(fig, TITLE, "healthy steps; median of paired, interleaved "
                   "turns, bands are 95 % bootstrap intervals",
                   run.device_label())
-    fig.subplots_adjust(left=0.085, right=0.985, wspace=0.06,
+    fig.subplots_adjust(left=0.092, right=0.985, wspace=0.06,
                         top=1 - 0.98 / height,
                         bottom=(0.7 + 0.22 * legend_lines) / height)
     return fig

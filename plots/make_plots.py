@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 """usage: make_plots.py RUNDIR [NAME...]
 
-Draws the pictures of a run into RUNDIR/plots as PNG and SVG: latency,
-distance, cost, timeline (all of them, or the ones named). A picture whose data the run does not
-have is left out with a note on stderr. Exit code: 0 something was drawn,
+Draws the pictures of a run into RUNDIR/plots as PNG and SVG, all of them or
+the ones named. A picture whose data the run does not have is left out with a
+note on stderr. Exit code: 0 something was drawn,
 1 nothing was, 2 bad usage or no run."""
 import importlib
 import os
 import sys
 
 FOLDER = "plots"
-PICTURES = ["latency", "distance", "cost", "timeline"]
+PICTURES = ["tradeoff", "latency", "distance", "cost", "timeline"]
 
 
 def load():

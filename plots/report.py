@@ -21,6 +21,8 @@ except ImportError as e:
              "python3-matplotlib python3-numpy, or pip install them")
 
 CAPTIONS = {
+    "tradeoff": "How often a strategy names the faulting launch, over what "
+                "it costs.",
     "latency": "Reporting latency: each point is a trial.",
     "distance": "Distance between the faulting launch and the place blamed.",
     "cost": "Throughput lost on healthy work.",

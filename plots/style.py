@@ -20,7 +20,7 @@ STRATEGY_MARKS = {
     "async": (BLACK, "o"), "async-check": (ORANGE, "s"),
     "sync": (VERMILION, "D"), "sync-unchecked": (PURPLE, "v"),
     "stream-sync": (BLUE, "^"), "device-sync": (SKY, "<"),
-    "every-8": (GREEN, "P"), "event-poll": (BLUE, "X"),
+    "every-8": (GREEN, "P"), "event-poll": (BLACK, "X"),
     "graph": (ORANGE, "h"), "graph-sync": (VERMILION, "8"),
     "dsa": (PURPLE, "d"), "breadcrumb": (GREEN, "*"),
     "cupti-log": (SKY, ">"),

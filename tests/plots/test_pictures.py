@@ -13,9 +13,10 @@ import data
 import make_plots
 import style
 import timeline
+import tradeoff
 
 # Pictures of an ordinary run; the timeline has a test of its own.
-ORDINARY = ["latency", "distance", "cost"]
+ORDINARY = ["tradeoff", "latency", "distance", "cost"]
 
 
 def png_size(raw):
@@ -45,6 +46,18 @@ class Files(support.FolderTest):
         for name in first:
             self.assertEqual(first[name], second[name], name)
             self.assertNotEqual(first[name], other[name], name)
+
+    def test_tradeoff_counts(self):
+        synthetic.write_run(self.folder)
+        run = data.Run(self.folder)
+        # Exact in 4 scenarios of 6; the others are hidden, silent or benign.
+        self.assertAlmostEqual(tradeoff.found(run, "sync"), 4 / 6)
+        self.assertEqual(tradeoff.found(run, "async"), 0)
+        self.assertIsNone(tradeoff.found(run, "none"))
+        self.assertAlmostEqual(tradeoff.waits(run, "sync"), 1 / 20)
+        cells, cell = tradeoff.typical(run)
+        self.assertEqual((cell.kernel, cell.host), (10e3, 10e3))
+        self.assertNotIn("async", cells)
 
     def test_missing_cells_say_what_happened(self):
         files = self.draw()
