@@ -159,19 +159,6 @@ static bool emit_all(struct decoder *d, int32_t entry) {
 
 /* ---- the program ---------------------------------------------------------------- */
 
-/* 32-bit registers a thread, as a compiler that spills nothing would need at
- * most; virtual registers are many more than live ones. */
-static uint32_t estimate_regs(const struct ptx_func *f) {
-    uint32_t words = 16;
-    for (uint32_t i = 0; i < f->n_regs; i++) {
-        unsigned bytes = decode_reg_bytes(f, (int32_t)i);
-        words += bytes == 1 ? 0 : bytes <= 4 ? 1 : bytes / 4;
-    }
-    words = (words + 7u) & ~7u;
-    uint32_t limit = f->maxnreg ? f->maxnreg : 255;
-    return words < limit ? words : limit;
-}
-
 static uint32_t max_threads(const struct ptx_func *f) {
     const uint32_t *n = f->reqntid[0] ? f->reqntid : f->maxntid;
     uint32_t total = n[0];
@@ -187,7 +174,7 @@ static bool decode(struct decoder *d, int32_t entry) {
     if (!emit_all(d, entry) || !decode_depth(d, entry)) return false;
     p->entry_frame = p->funcs[entry].frame_bytes;
     p->maxntid = max_threads(f);
-    p->regs_per_thread = estimate_regs(f);
+    p->regs_per_thread = decode_registers(f, p->maxntid);
     return true;
 }
 

@@ -96,6 +96,9 @@ bool decode_special(struct decoder *d, const struct ptx_instr *in,
 /* decode.c: appends an instruction; NULL when there is no memory. */
 struct insn *decode_emit(struct decoder *d);
 
+/* decode_regs.c: registers a thread needs; `maxntid` 0 when not bounded. */
+uint32_t decode_registers(const struct ptx_func *f, uint32_t maxntid);
+
 /* prelude.c: instructions that the decoder puts before others. */
 exec_fn prelude_not_pred(void);    /* dst = !src[0] */
 exec_fn prelude_local_addr(unsigned bytes); /* dst = local base + imm */
