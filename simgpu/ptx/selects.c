@@ -1,4 +1,6 @@
-/* Which set of handlers this processor gets (exec_ops.h). */
+/* Which set of handlers this processor gets (exec_ops.h). Clang's
+ * __builtin_cpu_supports() knows too few features to tell: its builds (the
+ * fuzzers') use the baseline. */
 #include "ptx/exec.h"
 
 extern const select_fn exec_select_table_v1[PTX_OP_COUNT];
@@ -13,7 +15,7 @@ void exec_use_baseline(bool yes) {
 }
 
 const select_fn *exec_selects(void) {
-#ifdef __x86_64__
+#if defined(__x86_64__) && !defined(__clang__)
     if (!baseline_only &&
         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
