@@ -19,7 +19,7 @@
 /* What became of a trial, X(ident, name, meaning). */
 #define FL_OUTCOMES(X) \
     X(CLEAN, "clean", "no fault planted, none reported, data right") \
-    X(EXACT, "exact", "the report names the fault launch, and it alone") \
+    X(EXACT, "exact", "the report names the launch that committed the fault") \
     X(LATE, "late", "reported by a later launch or call, which does not " \
         "claim the fault as its own") \
     X(MISATTRIBUTED, "misattributed", "another launch or call is blamed by " \
