@@ -139,7 +139,7 @@ static inline f64 odd_f64(s64 v, bool is_unsigned) {
 
 static inline f64 clamp_float(f64 x, struct how h) {
     if (h.sat) return sat_f64(x);
-    return h.relu && x < 0 ? 0 : x;
+    return h.relu && !(x > 0) && x == x ? 0 : x; /* -0 too */
 }
 
 /* tf32 is f32 with 10 bits of fraction; .rna rounds halves away from zero. */

@@ -20,7 +20,10 @@ static const struct form_list *const lists[] = {
 };
 enum { N_LISTS = sizeof lists / sizeof *lists };
 
+void cvt_forms_build(void);
+
 int main(int argc, char **argv) {
+    cvt_forms_build();
     unsigned run = 0, failed = 0;
     for (unsigned l = 0; l < N_LISTS; l++)
         for (unsigned i = 0; i < lists[l]->n; i++) {
