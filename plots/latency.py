@@ -46,12 +46,15 @@ def draw_row(ax, y, rows, trials, mark, low):
     not all do."""
     colour, marker = mark
     times = np.array(data.values(rows, COLUMN))
-    for t, dy, r in zip(times, spread(len(times)), rows):
-        exact = r.get("outcome") == "exact"
-        ax.plot(max(t, low), y + dy, marker=marker if t > 0 else "<",
-                color=colour, markersize=5.2, alpha=0.75, linestyle="",
-                markerfacecolor=colour if exact else "white",
-                markeredgewidth=1.0, clip_on=False, zorder=3)
+    height = y + spread(len(times))
+    exact = np.array([r.get("outcome") == "exact" for r in rows])
+    for filled in (True, False):
+        for shape, where in ((marker, times > 0), ("<", times <= 0)):
+            pick = where & (exact == filled)
+            ax.plot(np.maximum(times[pick], low), height[pick], marker=shape,
+                    color=colour, markersize=5.2, alpha=0.75, linestyle="",
+                    markerfacecolor=colour if filled else "white",
+                    markeredgewidth=1.0, clip_on=False, zorder=3)
     middle = float(np.median(times))
     ax.plot([max(middle, low)] * 2, [y - 0.36, y + 0.36], color=style.INK,
             linewidth=2.2, solid_capstyle="butt", zorder=4)
