@@ -43,8 +43,9 @@ def turns(run):
 
 def compare(key, strategy, rows, base):
     """Only turns of the same repetition, which were neighbours in time, are
-    compared. extra_ns: time added to each launch."""
-    both = sorted(set(rows) & set(base))
+    compared, in their order (the bootstrap's digits depend on it). extra_ns:
+    time added to each launch."""
+    both = sorted(set(rows) & set(base), key=lambda r: data.number(r) or 0)
     a = data.values([rows[k] for k in both], "steps_per_s")
     b = data.values([base[k] for k in both], "steps_per_s")
     launches = [data.number(rows[k].get("launches_per_step")) for k in both]
@@ -53,8 +54,7 @@ def compare(key, strategy, rows, base):
     workload, host, kernel = key
     return Cell(workload, host, kernel,
                 float(np.median(measured)) if measured else None, strategy,
-                stats.cost(a, b), float(np.median(extra)) if extra else None,
-                len(both))
+                stats.cost(a, b), stats.median(extra), len(both))
 
 
 def cells(run):

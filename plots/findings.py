@@ -137,23 +137,26 @@ def lost(interval):
         f"lost nothing measurable ({figures})"
 
 
+def work(cell):
+    kernels = f"kernels of {data.nanoseconds(cell.kernel)}" if cell.kernel \
+        else "empty kernels"
+    return kernels + (f" and {data.nanoseconds(cell.host)} of host work "
+                      "between launches" if cell.host else "")
+
+
 def sentence_cost(run):
     spin = [c for c in cost.cells(run) if c.workload == cost.SPIN]
     if not spin:
         return "This run holds no throughput measurements."
     strategies = sorted({c.strategy for c in spin}, key=data.strategy_key)
     strategy = ADVICE if ADVICE in strategies else strategies[0]
-    host = min(c.host for c in spin)
-    line = sorted((c for c in spin if c.strategy == strategy
-                   and c.host == host), key=lambda c: c.kernel)
-    first, last = line[0], line[-1]
-    name = "empty kernels" if first.kernel == 0 else \
-        f"kernels of {data.nanoseconds(first.kernel)}"
+    mine = [c for c in spin if c.strategy == strategy]
+    worst = max(mine, key=lambda c: c.cost.median)
+    longest = max(mine, key=lambda c: (c.kernel, -c.host))
     text = f"Of `{cost.BASELINE}`'s throughput on healthy work, " \
-        f"`{strategy}` {lost(first.cost)} with {name}"
-    if last is not first:
-        text += f" and {lost(last.cost)} with kernels of " \
-            f"{data.nanoseconds(last.kernel)}"
+        f"`{strategy}` {lost(worst.cost)} at its worst, with {work(worst)}"
+    if longest.kernel > worst.kernel:
+        text += f", and {lost(longest.cost)} with {work(longest)}"
     checked = [c for c in spin if c.strategy == "async-check"]
     if checked and strategy != "async-check":
         worst = max(checked, key=lambda c: c.cost.median)
@@ -167,8 +170,26 @@ def sentences(run):
     return [sentence_place(run), sentence_unseen(run), sentence_cost(run)]
 
 
+def version(number):
+    """CUDA's 13000 as 13.0."""
+    return f"{number // 1000}.{number % 1000 // 10}" \
+        if isinstance(number, int) else str(number)
+
+
 def context_lines(run):
-    """The scalars of context.json, as they are."""
-    lines = [f"- {k.replace('_', ' ')}: {v}" for k, v in run.context.items()
-             if isinstance(v, (str, int, float)) and str(v)]
+    """When, from which sources and on what the run was made, as far as
+    context.json says."""
+    c = run.context
+    dirty = " with changes not committed" if c.get("dirty") is True else ""
+    known = [
+        ("made", c.get("time")),
+        ("commit", c.get("commit") and f"{c['commit']}{dirty}"),
+        ("CUDA", ", ".join(f"{k} {version(c[k])}" for k in
+                           ("toolkit", "runtime", "driver") if c.get(k))),
+        ("processor", c.get("cpu") and
+         f"{c['cpu']}, {c.get('cpus_online', '?')} online"),
+        ("system", " ".join(str(c[k]) for k in
+                            ("system", "kernel", "machine") if c.get(k))),
+    ]
+    lines = [f"- {k}: {v}" for k, v in known if v]
     return lines + [""] if lines else []

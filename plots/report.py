@@ -60,14 +60,16 @@ def spread_text(rows, column):
         f"{mid:g} ({min(v):g} to {max(v):g})"
 
 
+def span(interval):
+    """`1.2 ms [1.1 ms, 1.4 ms]` of nanoseconds."""
+    return "-" if interval is None else \
+        "{} [{}, {}]".format(*map(data.nanoseconds, interval))
+
+
 def latency_text(rows):
     v = data.values([r for r in rows if r.get("mode", "free") != "seeded"],
                     latency.COLUMN)
-    m = stats.median(v)
-    if m is None:
-        return "-"
-    return f"{data.nanoseconds(m.median)} [{data.nanoseconds(m.low)}, " \
-        f"{data.nanoseconds(m.high)}]"
+    return span(stats.median(v))
 
 
 def percent(interval):
@@ -163,28 +165,32 @@ def cost_lines(run):
 
 
 def extra_lines(run):
-    """Time that a strategy adds to one launch: medians, spin kernels."""
-    cells = [c for c in cost.cells(run) if c.workload == cost.SPIN
-             and c.extra_ns is not None]
-    strategies = sorted({c.strategy for c in cells}, key=data.strategy_key)
-    hosts = sorted({c.host for c in cells})
-    rows = []
-    for s in strategies:
-        row = [s]
-        for h in hosts:
-            v = [c.extra_ns for c in cells if c.strategy == s and c.host == h]
-            row.append(f"{data.nanoseconds(min(v))} to "
-                       f"{data.nanoseconds(max(v))}" if v else "-")
-        rows.append(row)
-    return table(["strategy"] + [cost.host_label(h) for h in hosts], rows) \
-        if rows else []
+    """Time that a strategy adds to one launch, where kernels are shortest."""
+    spin = [c for c in cost.cells(run) if c.workload == cost.SPIN
+            and c.extra_ns is not None]
+    if not spin:
+        return []
+    shortest = min(c.kernel for c in spin)
+    hosts = sorted({c.host for c in spin})
+    cells = {(c.strategy, c.host): c.extra_ns for c in spin
+             if c.kernel == shortest}
+    rows = [[s] + [span(cells.get((s, h))) for h in hosts]
+            for s in sorted({s for s, _ in cells}, key=data.strategy_key)]
+    return ["Time added to a launch of " + (
+        f"a kernel of {data.nanoseconds(shortest)}:" if shortest else
+        "an empty kernel:"), ""] + table(
+            ["strategy"] + [cost.host_label(h) for h in hosts], rows)
 
 
 def micro_lines(run):
     rows = []
-    for b in run.micro.get("benchmarks") or []:
-        if not isinstance(b, dict) or b.get("aggregate_name") != "median":
-            continue
+    found = run.micro.get("benchmarks")
+    medians = [b for b in found if isinstance(b, dict)
+               and b.get("aggregate_name") == "median"] \
+        if isinstance(found, list) else []
+    # They ran in random order; family_index is the order of the source.
+    for b in sorted(medians, key=lambda b: data.number(
+            b.get("family_index")) or 0):
         time = data.number(b.get("real_time"))
         scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}.get(
             b.get("time_unit"))
@@ -246,7 +252,6 @@ def cost_sections(run):
                 f"Lost against `{cost.BASELINE}`, median of paired turns "
                 "[95 % bootstrap interval]; negative: faster.", ""]
         out += cost_lines(run)
-        out += ["Time added to each launch, over the kernel lengths:", ""]
         out += extra_lines(run)
     micro = micro_lines(run)
     if micro:

@@ -43,7 +43,7 @@ class CommandLine(unittest.TestCase):
 
 class SmallRun(support.FolderTest):
     ARGS = ["--device", "sim", "--seconds", "0", "--turn-ms", "1",
-            "--repetitions", "2", "--kernels-us", "0,200",
+            "--repetitions", "12", "--kernels-us", "0,200",
             "--host-work-us", "0", "--strategies", "async-check,sync",
             "--scenarios", "none", "--only", "throughput"]
 
@@ -52,15 +52,21 @@ class SmallRun(support.FolderTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         run = data.Run(self.folder)
         self.assertEqual(run.notes, [])
-        # 2 repetitions x 2 cells x 3 strategies, async among them unasked.
-        self.assertEqual(len(run.throughput), 12)
+        # 12 repetitions x 2 cells x 3 strategies, async among them unasked.
+        self.assertEqual(len(run.throughput), 72)
         self.assertEqual(sorted(run.throughput[0]),
                          sorted(synthetic.THROUGHPUT_COLUMNS))
         for r in run.throughput:
             self.assertEqual(r["device"], "sim")
             self.assertGreater(data.number(r["steps_per_s"]), 0)
             self.assertEqual(r["launches_per_step"], "16")
-        self.assertEqual(len(cost.cells(run)), 4)
+        cells = cost.cells(run)
+        self.assertEqual(len(cells), 4)
+        # The table that C prints and the one that Python computes.
+        for c in cells:
+            figures = "{:.1f} [{:.1f}, {:.1f}]".format(
+                *(100 * v for v in c.cost))
+            self.assertIn(figures, done.stdout)
         self.assertIn("simgpu", run.device_label())
         again = bench(*self.ARGS, "--out", self.folder)
         self.assertEqual(again.returncode, 3)

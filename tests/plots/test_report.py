@@ -62,7 +62,8 @@ class Sentences(unittest.TestCase):
         rows = [turn("async", 0, 100), turn("sync", 0, 25),
                 turn("async", 1000000, 10), turn("sync", 1000000, 9)]
         text = findings.sentence_cost(FakeRun(throughput=rows, device="sim"))
-        self.assertIn("lost 75 % [75, 75]", text)
+        self.assertIn("lost 75 % [75, 75] at its worst, with empty kernels",
+                      text)
         self.assertIn("lost 10 % [10, 10] with kernels of 1 ms", text)
         self.assertEqual(findings.lost(stats.Interval(.01, -.02, .03)),
                          "lost nothing measurable (1 % [-2, 3])")
@@ -98,6 +99,39 @@ class Tables(unittest.TestCase):
                      schedule="eager")]
         self.assertIn("| s | async | late 1 | - | hidden 1 | - |",
                       report.build(FakeRun(rows)))
+
+
+class Context(unittest.TestCase):
+    def test_lines(self):
+        run = FakeRun()
+        run.context = {"time": "T", "commit": "abc", "dirty": True,
+                       "toolkit": 13000, "cpu": "X", "cpus_online": 2,
+                       "environment": {"SECRET": "x"}}
+        self.assertEqual(findings.context_lines(run), [
+            "- made: T", "- commit: abc with changes not committed",
+            "- CUDA: toolkit 13.0", "- processor: X, 2 online", ""])
+
+    def test_strange_values(self):
+        run = FakeRun()
+        run.context = {"time": [], "commit": 5, "toolkit": "x", "cpu": {}}
+        findings.context_lines(run)
+
+
+class Micro(unittest.TestCase):
+    def test_order_and_units(self):
+        run = FakeRun()
+        run.micro = {"benchmarks": [
+            {"run_name": "b/real_time", "aggregate_name": "median",
+             "real_time": 2.5, "time_unit": "us", "family_index": 1},
+            {"run_name": "a/real_time", "aggregate_name": "median",
+             "real_time": 7, "time_unit": "ns", "family_index": 0,
+             "bytes_per_second": 2e9},
+            {"run_name": "a", "aggregate_name": "mean", "real_time": 1,
+             "time_unit": "ns"}, "nonsense", {"aggregate_name": "median"}]}
+        rows = [line for line in report.micro_lines(run) if "ns" in line
+                or "µs" in line]
+        self.assertEqual(rows, ["| a | 7 ns | 2 GB/s |",
+                                "| b | 2.5 µs |  |"])
 
 
 if __name__ == "__main__":
