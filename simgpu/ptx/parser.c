@@ -130,14 +130,13 @@ int at_directive(const struct parser *p)
                                : -1;
 }
 
-void skip_statement(struct parser *p)
+void skip_past(struct parser *p, char c)
 {
-    while (!at_punct(p, ';')) {
+    while (!accept(p, c)) {
         if (p->lex.tok.kind == TOK_END || p->lex.tok.kind == TOK_BAD)
-            fail(p, "text ends inside a statement");
+            fail(p, "text ends where '%c' should be", c);
         lexer_next(&p->lex);
     }
-    lexer_next(&p->lex);
 }
 
 void parse_dims(struct parser *p, uint32_t *out, unsigned n)

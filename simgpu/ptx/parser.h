@@ -153,8 +153,8 @@ uint32_t expect_u32(struct parser *p);
 struct name *expect_name(struct parser *p);
 /* Directive of the current .word, or -1. */
 int at_directive(const struct parser *p);
-/* Skips to the ';' and over it. */
-void skip_statement(struct parser *p);
+/* To the next c and over it. */
+void skip_past(struct parser *p, char c);
 /* Up to n comma-separated numbers: .maxntid 128, 1, 1. */
 void parse_dims(struct parser *p, uint32_t *out, unsigned n);
 

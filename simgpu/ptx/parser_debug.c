@@ -144,16 +144,10 @@ void parse_section(struct parser *p)
     bool strings = t->len == 9 && !memcmp(t->text, "debug_str", 9);
     lexer_next(&p->lex);
     expect(p, '{');
-    if (strings) {
+    if (strings)
         parse_debug_str(p);
-        return;
-    }
-    while (!at_punct(p, '}')) {
-        if (t->kind == TOK_END || t->kind == TOK_BAD)
-            fail(p, "text ends inside a section");
-        lexer_next(&p->lex);
-    }
-    lexer_next(&p->lex);
+    else
+        skip_past(p, '}');
 }
 
 void finish_debug(struct parser *p)

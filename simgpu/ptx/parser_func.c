@@ -27,12 +27,10 @@ static void parse_attributes(struct parser *p)
         case DIR_noreturn: f->noreturn = true; break;
         case DIR_explicitcluster:
         case DIR_blocksareclusters: break;
-        case DIR_pragma: skip_statement(p); break;
+        case DIR_pragma: skip_past(p, ';'); break;
         case DIR_attribute:
             expect(p, '(');
-            while (!at_punct(p, ')') && p->lex.tok.kind != TOK_END)
-                lexer_next(&p->lex);
-            expect(p, ')');
+            skip_past(p, ')');
             break;
         default: fail(p, "directive that a function cannot have here");
         }
@@ -136,7 +134,7 @@ static void parse_directive(struct parser *p)
     case DIR_loc: parse_loc(p); return;
     case DIR_file: parse_file(p); return;
     case DIR_section: parse_section(p); return;
-    case DIR_pragma: skip_statement(p); return;
+    case DIR_pragma: skip_past(p, ';'); return;
     default: break;
     }
     lexer_next(&p->lex);

@@ -7,9 +7,9 @@
 
 #include "ptx/parser.h"
 
-/* All initialised variables of a module together: more than any device has
- * room for, and little enough that a short text cannot ask for all memory. */
-#define MAX_INIT_TOTAL ((uint64_t)1 << 30)
+/* All initialised variables of a module together: far more than compilers
+ * write, and little enough that a short text cannot ask for all memory. */
+#define MAX_INIT_TOTAL ((uint64_t)1 << 28)
 
 static const uint8_t TYPE_BYTES[PTX_TYPE_COUNT] = {
 #define PTX_TYPE(name, text, bytes) bytes,
@@ -29,7 +29,12 @@ static uint32_t room(struct parser *p, const struct filler *f, uint64_t at)
 {
     uint64_t end = (at + 1) * f->bytes;
     if (end > MAX_INIT_TOTAL) fail(p, "'%.80s' is too large", f->v->name);
-    while (p->bytes.n < end) *PUSH(p, p->bytes) = 0;
+    while (p->bytes.cap < end)
+        p->bytes.at = grow(p, p->bytes.at, &p->bytes.cap, p->bytes.cap, 1);
+    if (p->bytes.n < end) {
+        memset(p->bytes.at + p->bytes.n, 0, end - p->bytes.n);
+        p->bytes.n = (uint32_t)end;
+    }
     return (uint32_t)(end - f->bytes);
 }
 

@@ -132,7 +132,7 @@ void parse_module(struct parser *p)
         case DIR_section: parse_section(p); break;
         case DIR_loc: parse_loc(p); break;
         case DIR_alias: parse_alias(p); break;
-        case DIR_pragma: skip_statement(p); break;
+        case DIR_pragma: skip_past(p, ';'); break;
         case -1:
             if (accept(p, ';')) break;
             fail(p, "directive expected before '%.*s'",

@@ -335,7 +335,7 @@ static void parse_operands(struct parser *p, struct ptx_instr *in)
     do {
         if (in->n_operands == PTX_MAX_OPERANDS) { /* no form we know */
             make_unsupported(in);
-            skip_statement(p);
+            skip_past(p, ';');
             return;
         }
         uint32_t slot = in->n_operands++;
@@ -365,7 +365,7 @@ void parse_instruction(struct parser *p, int32_t pred, bool negated)
     in->text_line = line;
     in->loc = p->loc;
     if (in->opcode == PTX_OP_unsupported)
-        skip_statement(p);
+        skip_past(p, ';');
     else if (in->opcode == PTX_OP_call)
         parse_call(p, in);
     else
