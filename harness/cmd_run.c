@@ -199,16 +199,14 @@ int fl_cmd_bench(const struct fl_options *given, int argc, char **argv)
     bool fresh = !given->resume;
     if (given->resume) {
         argv = fl_results_arguments(given->resume, &argc);
-        if (!argv)
-            return FL_EXIT_UNUSABLE;
-        if (!fl_options_parse(FL_CMD_BENCH, argc, argv, &options))
+        if (!argv || !fl_options_parse(FL_CMD_BENCH, argc, argv, &options))
             return FL_EXIT_USAGE;
     }
     int code = set_up(&options, stdout, &g);
     if (code < 0)
         code = (fresh ? fl_results_create(&results, options.out)
                       : fl_results_resume(&results, given->resume))
-            ? -1 : FL_EXIT_UNUSABLE;
+            ? -1 : FL_EXIT_USAGE;
     if (code < 0)
         code = bench_into(&g, &sinks, fresh, argc, argv);
     fl_cells_free(&sinks.cells);

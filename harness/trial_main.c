@@ -186,6 +186,9 @@ int main(int argc, char **argv)
         return usage("no strategy", strategy);
     if (!(t->scenario->variants & t->variant))
         return usage("no variant", variant);
+    /* For testing expectations: the healthy twin in the faulty one's place. */
+    if (getenv("FAULTLAG_TWIN") && t->variant == FL_FAULTY)
+        t->variant = FL_HEALTHY;
     run.free_running = !strcmp(mode, "free");
     return run_trial(device);
 }

@@ -1,0 +1,26 @@
+# A timeline that a viewer of Chrome traces takes: lanes, kernels, the fault
+# between its launch and its report; and it is never written over.
+faultlag run bad-gather --device sim --strategy async --trials 1 --quiet \
+  --trace trace.json >/dev/null
+python3 - <<'END'
+import json
+trace = json.load(open("trace.json"))
+events = trace["traceEvents"]
+print(sorted({(e["ph"], e["cat"]) for e in events}))
+lanes = {e["tid"]: e["args"]["name"] for e in events if e["ph"] == "M"}
+print(sorted(lanes.values()))
+kernels = [e for e in events if e["cat"].startswith("kernel")]
+launches = {e["args"]["launch"]: e for e in events if e["cat"] == "launch"}
+fault = next(e for e in events if e["name"] == "fault")
+report = next(e for e in events if e["name"] == "report")
+cut = [k for k in kernels if k["cat"] != "kernel"]
+print(len(cut), cut[0]["name"], cut[0]["args"]["file"])
+assert fault["ts"] <= report["ts"]
+for k in kernels:                    # within what the clock's error allows
+    assert k["ts"] + k["dur"] >= launches[k["args"]["launch"]]["ts"] - 500, k
+assert launches[cut[0]["args"]["launch"]]["ts"] <= fault["ts"] + 500
+END
+before=$(cksum trace.json)
+faultlag run bad-gather --device sim --strategy async --trials 1 --quiet \
+  --trace trace.json >/dev/null
+[ "$before" = "$(cksum trace.json)" ]
