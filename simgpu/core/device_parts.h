@@ -52,7 +52,7 @@ struct grid {
     _Atomic uint64_t next;       /* first unclaimed one; may overshoot */
     uint64_t finished;           /* blocks */
     uint32_t limit;              /* of suspended blocks before new ones wait */
-    bool resume_next;            /* a suspended block's turn, then a new one's */
+    bool resume_next;            /* a suspended block's turn; then a new one */
     struct block **suspended;    /* ring; oldest first */
     uint32_t n_suspended, first_suspended, cap_suspended;
     uint32_t n_stuck;            /* blocks that can never end, suspended too */

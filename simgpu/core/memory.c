@@ -21,6 +21,7 @@
 
 struct small {
     uint32_t block;
+    bool readonly;
     uint32_t used;            /* granules, without the first */
     uint32_t longest;         /* no run of free granules is longer */
     uint64_t taken[GRANULES / 64];
@@ -101,14 +102,14 @@ bool memory_find(struct memory *m, uint64_t address, struct span *out) {
     bool device = offset < m->blocks.bytes;
     /* The epoch first: what is unmapped later makes the span stale. */
     out->epoch = memory_epoch(m);
-    out->writable = true;
     out->delta = device ? m->delta : 0;
     if (!device || m->check == MEMORY_CHECK_EXACT)
-        return table_find(&m->table, address, &out->lo, &out->hi);
+        return table_find(&m->table, address, out);
     uint64_t run = atomic_load_explicit(&m->blocks.runs[offset >> BLOCK_SHIFT],
                                         memory_order_acquire);
-    out->lo = block_address(&m->blocks, (uint32_t)(run >> 32));
-    out->hi = block_address(&m->blocks, (uint32_t)run);
+    out->lo = block_address(&m->blocks, run_first(run));
+    out->hi = block_address(&m->blocks, run_end(run));
+    out->writable = !run_readonly(run);
     return run != 0;
 }
 
@@ -151,7 +152,7 @@ static bool capacity_left(const struct memory *m, uint64_t blocks) {
  * first. The first granule is never handed out: a small step before the first
  * allocation stays inside the mapping, as on a GPU, whose context has memory
  * there. */
-static struct small *small_create(struct memory *m) {
+static struct small *small_create(struct memory *m, bool readonly) {
     if (m->n_small == m->cap_small) {
         uint32_t cap = m->cap_small ? 2 * m->cap_small : 16;
         struct small **grown = realloc(m->small, cap * sizeof *grown);
@@ -161,10 +162,11 @@ static struct small *small_create(struct memory *m) {
     }
     struct small *s = calloc(1, sizeof *s);
     if (!s || !capacity_left(m, 1) ||
-        !(s->block = blocks_map(&m->blocks, 1))) {
+        !(s->block = blocks_map(&m->blocks, 1, readonly))) {
         free(s);
         return NULL;
     }
+    s->readonly = readonly;
     s->longest = GRANULES;
     mark(s, 0, 1, true);
     uint32_t at = m->n_small++;
@@ -173,13 +175,13 @@ static struct small *small_create(struct memory *m) {
     return m->small[at] = s;
 }
 
-static uint64_t small_alloc(struct memory *m, uint64_t size) {
+static uint64_t small_alloc(struct memory *m, uint64_t size, bool readonly) {
     uint32_t n = (uint32_t)((size + GRANULE - 1) / GRANULE), at = 0;
     struct small *s = NULL;
     for (uint32_t i = 0; i < m->n_small && !at; i++)
-        at = find_granules(s = m->small[i], n);
+        if ((s = m->small[i])->readonly == readonly) at = find_granules(s, n);
     if (!at) {
-        if (!(s = small_create(m))) return 0;
+        if (!(s = small_create(m, readonly))) return 0;
         at = find_granules(s, n);
     }
     mark(s, at, n, true);
@@ -203,11 +205,11 @@ static void small_free(struct memory *m, uint32_t i, uint64_t address,
             (m->n_small - i) * sizeof *m->small);
 }
 
-static uint64_t device_alloc(struct memory *m, uint64_t size) {
-    if (size <= SMALL_MAX) return small_alloc(m, size);
+static uint64_t device_alloc(struct memory *m, uint64_t size, bool readonly) {
+    if (size <= SMALL_MAX) return small_alloc(m, size, readonly);
     uint64_t n = size / BLOCK_BYTES + (size % BLOCK_BYTES != 0);
     if (!capacity_left(m, n)) return 0;
-    uint32_t first = blocks_map(&m->blocks, (uint32_t)n);
+    uint32_t first = blocks_map(&m->blocks, (uint32_t)n, readonly);
     return first ? block_address(&m->blocks, first) : 0;
 }
 
@@ -272,7 +274,9 @@ uint64_t memory_alloc(struct memory *m, uint64_t size, enum memory_kind kind,
     pthread_mutex_lock(&m->lock);
     struct allocation a = { .size = size, .kind = kind, .flags = flags,
                             .serial = m->serial + 1, .live = true };
-    a.address = on_host(kind) ? host_alloc(m, size) : device_alloc(m, size);
+    a.address = on_host(kind)
+        ? host_alloc(m, size)
+        : device_alloc(m, size, (flags & MEMORY_READONLY) != 0);
     if (a.address && !table_insert(&m->table, &a)) {
         release(m, &a);
         spans_changed(m);

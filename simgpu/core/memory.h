@@ -41,7 +41,7 @@ uint64_t memory_param_window(const struct memory *m);
 struct memory_config {
     uint64_t total_bytes;      /* what the device says it has */
     enum memory_check check;
-    uint64_t guard_bytes;      /* unmapped space behind an allocation's blocks */
+    uint64_t guard_bytes;      /* unmapped behind an allocation's blocks */
     int fill;                  /* byte that fresh memory holds; -1: leave it */
 };
 struct memory *memory_create(const struct memory_config *c);
@@ -62,11 +62,15 @@ enum memory_kind {
     MEMORY_SYMBOL,     /* a module's variable */
 };
 
+/* Flag: kernels may not store there (constants). The host still may. The other
+ * flags are the caller's own. */
+#define MEMORY_READONLY (1u << 31)
+
 struct allocation {
     uint64_t address, size; /* size as asked for */
     enum memory_kind kind;
     uint64_t serial;        /* 1, 2, ... in order of allocation */
-    unsigned flags;         /* the caller's own */
+    unsigned flags;
     bool live;              /* false: freed, kept for use-after-free reports */
 };
 

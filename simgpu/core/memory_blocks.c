@@ -91,8 +91,10 @@ static uint64_t run_of(struct blocks *b, uint32_t i) {
     return atomic_load_explicit(&b->runs[i], memory_order_relaxed);
 }
 
-static void set_run(struct blocks *b, uint32_t first, uint32_t end) {
-    uint64_t run = (uint64_t)first << 32 | end;
+static void set_run(struct blocks *b, uint32_t first, uint32_t end,
+                    bool readonly) {
+    uint64_t run = (uint64_t)first << 32 | end |
+                   (readonly ? RUN_READONLY : 0);
     for (uint32_t i = first; i < end; i++)
         atomic_store_explicit(&b->runs[i], run, memory_order_release);
 }
@@ -106,8 +108,8 @@ static uint32_t find_place(struct blocks *b, uint32_t n, uint32_t guard) {
             i++;
             continue;
         }
-        place = (run & 0xffffffffu) + guard;
-        i = run & 0xffffffffu;
+        place = run_end(run) + guard;
+        i = run_end(run);
     }
     return place + n <= b->count ? (uint32_t)place : 0;
 }
@@ -129,16 +131,16 @@ static bool prepare(struct blocks *b, uint32_t first, uint32_t n) {
     return true;
 }
 
-uint32_t blocks_map(struct blocks *b, uint32_t n) {
+uint32_t blocks_map(struct blocks *b, uint32_t n, bool readonly) {
     uint32_t first = find_place(b, n, b->guard);
     if (!first) first = find_place(b, n, 0);
     if (!first || !prepare(b, first, n)) return 0;
     uint32_t lo = first, hi = first + n;
     uint64_t run = run_of(b, lo - 1);
-    if (run) lo = (uint32_t)(run >> 32);
+    if (run && run_readonly(run) == readonly) lo = run_first(run);
     run = hi < b->count ? run_of(b, hi) : 0;
-    if (run) hi = (uint32_t)run;
-    set_run(b, lo, hi);
+    if (run && run_readonly(run) == readonly) hi = run_end(run);
+    set_run(b, lo, hi, readonly);
     b->mapped += n;
     return first;
 }
@@ -147,8 +149,8 @@ void blocks_unmap(struct blocks *b, uint32_t first, uint32_t n) {
     uint64_t run = run_of(b, first);
     for (uint32_t i = first; i < first + n; i++)
         atomic_store_explicit(&b->runs[i], 0, memory_order_release);
-    set_run(b, (uint32_t)(run >> 32), first);
-    set_run(b, first + n, (uint32_t)run);
+    set_run(b, run_first(run), first, run_readonly(run));
+    set_run(b, first + n, run_end(run), run_readonly(run));
     b->mapped -= n;
     if (n > FILL_LIMIT >> BLOCK_SHIFT) {
         madvise(b->backing + ((uint64_t)first << BLOCK_SHIFT),

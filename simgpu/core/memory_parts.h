@@ -29,16 +29,21 @@ struct blocks {
     uint32_t guard;           /* blocks left unmapped behind a run */
     int fill;
     uint64_t mapped;          /* blocks */
-    /* A mapped block's maximal run of mapped blocks: first << 32 | end; 0 for
-     * an unmapped block. */
+    /* A mapped block's maximal run of blocks mapped alike: first << 32 | end,
+     * with RUN_READONLY; 0 for an unmapped block. */
     _Atomic uint64_t *runs;
     uint8_t *state;           /* of memory_blocks.c, a byte a block */
 };
 
+#define RUN_READONLY 0x80000000u
+static inline uint32_t run_first(uint64_t run) { return run >> 32; }
+static inline uint32_t run_end(uint64_t run) { return run & 0x7fffffff; }
+static inline bool run_readonly(uint64_t run) { return run & RUN_READONLY; }
+
 bool blocks_create(struct blocks *b, uint64_t guard_bytes, int fill);
 void blocks_destroy(struct blocks *b);
 /* Maps n blocks at the lowest place and returns the first; 0: no room. */
-uint32_t blocks_map(struct blocks *b, uint32_t n);
+uint32_t blocks_map(struct blocks *b, uint32_t n, bool readonly);
 /* The caller changes the epoch afterwards. */
 void blocks_unmap(struct blocks *b, uint32_t first, uint32_t n);
 
@@ -49,12 +54,13 @@ static inline uint64_t block_address(const struct blocks *b, uint32_t i) {
 /* ---- allocation table --------------------------------------------------- */
 #define TABLE_MAX (1u << 20)
 #define TABLE_FREED 1024
+#define RANGE_READONLY (1ull << 63)
 
 struct table {
     _Atomic uint32_t seq;     /* odd while a writer is at work */
     _Atomic uint32_t n;
     /* What a check admits, by address: exact, or whole pages of host memory
-     * when checking as hardware does. */
+     * when checking as hardware does. hi carries RANGE_READONLY. */
     struct { _Atomic uint64_t lo, hi; } *range;
     struct allocation *record; /* same order; writers' side only */
     struct allocation freed[TABLE_FREED]; /* ring */
@@ -70,8 +76,8 @@ bool table_insert(struct table *t, const struct allocation *a);
 int64_t table_index(const struct table *t, uint64_t address);
 /* Moves a live allocation to the freed ones. */
 void table_remove(struct table *t, uint32_t index);
-/* Lock-free: the admitted range around address. */
-bool table_find(struct table *t, uint64_t address, uint64_t *lo, uint64_t *hi);
+/* Lock-free: the admitted range around address, into lo, hi and writable. */
+bool table_find(struct table *t, uint64_t address, struct span *out);
 bool table_nearest(const struct table *t, uint64_t address,
                    struct allocation *out, int64_t *distance);
 

@@ -71,6 +71,7 @@ bool table_insert(struct table *t, const struct allocation *a) {
         lo &= ~(t->page - 1);
         hi = (hi + t->page - 1) & ~(t->page - 1);
     }
+    if (a->flags & MEMORY_READONLY) hi |= RANGE_READONLY;
     begin_write(t);
     for (uint32_t i = n; i > at; i--) move_range(t, i, i - 1);
     STORE(t->range[at].lo, lo);
@@ -100,8 +101,7 @@ void table_remove(struct table *t, uint32_t index) {
     end_write(t);
 }
 
-static bool search(struct table *t, uint64_t address, uint64_t *lo,
-                   uint64_t *hi) {
+static bool search(struct table *t, uint64_t address, struct span *out) {
     uint32_t a = 0, b = LOAD(t->n);
     while (a < b) { /* first range that starts above */
         uint32_t mid = (a + b) / 2;
@@ -110,18 +110,20 @@ static bool search(struct table *t, uint64_t address, uint64_t *lo,
     }
     /* Registered ranges may share a page, so the one before may hold it. */
     for (uint32_t i = a; i > 0 && i + 2 > a; i--) {
-        *lo = LOAD(t->range[i - 1].lo);
-        *hi = LOAD(t->range[i - 1].hi);
-        if (*lo <= address && address < *hi) return true;
+        uint64_t hi = LOAD(t->range[i - 1].hi);
+        out->lo = LOAD(t->range[i - 1].lo);
+        out->hi = hi & ~RANGE_READONLY;
+        out->writable = !(hi & RANGE_READONLY);
+        if (out->lo <= address && address < out->hi) return true;
     }
     return false;
 }
 
-bool table_find(struct table *t, uint64_t address, uint64_t *lo, uint64_t *hi) {
+bool table_find(struct table *t, uint64_t address, struct span *out) {
     for (;;) {
         uint32_t seq = LOAD(t->seq);
         if (seq & 1) continue;
-        bool found = search(t, address, lo, hi);
+        bool found = search(t, address, out);
         if (atomic_load_explicit(&t->seq, memory_order_relaxed) == seq)
             return found;
     }

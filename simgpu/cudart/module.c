@@ -131,7 +131,9 @@ static cudaError_t place(struct module *m, const struct ptx_var *v)
         return cudaErrorMemoryAllocation;
     if (s->address) return cudaSuccess; /* weak: the first definition stays */
     s->address = memory_alloc(memory, v->size, v->is_managed
-                              ? MEMORY_MANAGED : MEMORY_SYMBOL, 0);
+                              ? MEMORY_MANAGED : MEMORY_SYMBOL,
+                              v->space == PTX_SPACE_CONST
+                              ? MEMORY_READONLY : 0);
     if (!s->address) return cudaErrorMemoryAllocation;
     void *bytes = memory_host(memory, s->address);
     if (v->init) memcpy(bytes, v->init, v->size);

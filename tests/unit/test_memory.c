@@ -130,6 +130,26 @@ static void free_wants_start_and_kind(void **state) {
     memory_destroy(m);
 }
 
+/* Constants: found, but not for stores, under both checks. */
+static void readonly_memory(void **state) {
+    (void)state;
+    for (int check = 0; check < 2; check++) {
+        struct memory *m = create((enum memory_check)check, 1024 * MIB);
+        uint64_t a = memory_alloc(m, 100, MEMORY_SYMBOL, 0);
+        uint64_t c = memory_alloc(m, 100, MEMORY_SYMBOL, MEMORY_READONLY);
+        uint64_t big = memory_alloc(m, 3 * MIB, MEMORY_SYMBOL,
+                                    MEMORY_READONLY);
+        struct span s;
+        assert_true(memory_find(m, a, &s) && s.writable);
+        assert_true(memory_find(m, c, &s) && !s.writable);
+        assert_true(memory_find(m, big + 2 * MIB, &s) && !s.writable);
+        assert_true(s.lo <= big + 2 * MIB && big + 2 * MIB < s.hi);
+        assert_true(memory_free(m, c, MEMORY_SYMBOL));
+        assert_true(memory_find(m, a, &s) && s.writable);
+        memory_destroy(m);
+    }
+}
+
 static void capacity(void **state) {
     (void)state;
     struct memory *m = create(MEMORY_CHECK_HARDWARE, 64 * MIB);
@@ -347,6 +367,7 @@ int main(void) {
         cmocka_unit_test(exact_check),
         cmocka_unit_test(unmapping),
         cmocka_unit_test(free_wants_start_and_kind),
+        cmocka_unit_test(readonly_memory),
         cmocka_unit_test(capacity),
         cmocka_unit_test(fresh_memory_is_not_zero),
         cmocka_unit_test(host_kinds),

@@ -265,8 +265,8 @@ static void values(void **state) {
         memset(rig_host(d, flag), 0, 8);
         static const struct { unsigned bytes, op; uint64_t write, want; }
             cases[] = {
-                { 4, 0, 5, 5 }, { 4, 0, 9, 7 }, { 8, 1, 1ull << 40, 1ull << 40 },
-                { 4, 2, 12, 4 }, { 4, 3, 0x0f, 0xf0 },
+                { 4, 0, 5, 5 }, { 4, 0, 9, 7 },
+                { 8, 1, 1ull << 40, 1ull << 40 }, { 4, 2, 12, 4 }, { 4, 3, 0x0f, 0xf0 },
                 { 4, 0, 3, 0xfffffffe }, /* counters wrap */
             };
         for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
