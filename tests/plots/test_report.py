@@ -31,9 +31,11 @@ class Sentences(unittest.TestCase):
     def test_place(self):
         rows = [trial("async", "late", launches_between=n, frame_distance=3)
                 for n in (5, 9)]
+        rows += [trial("async", "misattributed", launches_between=7,
+                       frame_distance=3)]
         rows += [trial("sync", "exact", launches_between=0)] * 3
         text = findings.sentence_place(FakeRun(rows))
-        self.assertIn("`async` named the launch that faulted in 0 of 2", text)
+        self.assertIn("`async` named the launch that faulted in 0 of 3", text)
         self.assertIn("median of 7 launches (up to 9) later, 3 stack frames",
                       text)
         self.assertIn("`sync` named the launch that faulted in 3 of 3", text)

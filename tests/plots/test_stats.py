@@ -1,6 +1,8 @@
 """plots/stats.py against bench/stats.c, to the last digit, and against what
 any bootstrap must satisfy."""
+import os
 import random
+import re
 import subprocess
 import unittest
 
@@ -21,6 +23,12 @@ class Stats(unittest.TestCase):
             here = stats.median(a) + stats.cost(a, b)
             for mine, c in zip(here, map(float, out)):
                 self.assertAlmostEqual(mine, c, delta=1e-12 * max(1, abs(c)))
+
+    def test_same_constants_as_in_c(self):
+        header = support.read(os.path.join(support.ROOT, "bench/stats.h"))
+        for name in ("SEED", "RESAMPLES"):
+            c = re.search(rb"STATS_%s (\d+)u" % name.encode(), header)[1]
+            self.assertEqual(int(c), getattr(stats, name))
 
     def test_no_samples(self):
         self.assertIsNone(stats.median([]))
