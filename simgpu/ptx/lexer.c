@@ -16,7 +16,8 @@ static const uint8_t CLASS[256] = {
     ['\f'] = SPACE, ['\v'] = SPACE,
     ['0' ... '9'] = PART | DIGIT,
     ['a' ... 'z'] = START | PART, ['A' ... 'Z'] = START | PART,
-    ['_'] = START | PART, ['$'] = START | PART, ['%'] = START | PART,
+    ['_'] = START | PART, ['$'] = START | PART,
+    ['%'] = START, /* %r1; alone it is the remainder of constants */
 };
 
 static inline bool is(char c, int cls) { return CLASS[(uint8_t)c] & cls; }
@@ -243,7 +244,8 @@ void lexer_next(struct lexer *lx)
         return;
     }
     char c = *lx->pos;
-    if (is(c, START)) {
+    bool lone = lx->end - lx->pos < 2 || !is(lx->pos[1], PART);
+    if (is(c, START) && !(c == '%' && lone)) {
         take_ident(lx);
     } else if (is(c, DIGIT)) {
         take_number(lx);

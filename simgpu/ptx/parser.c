@@ -86,25 +86,6 @@ void expect(struct parser *p, char c)
          t->text);
 }
 
-int64_t expect_int(struct parser *p)
-{
-    /* The signs read so far make of x: (x ^ flip) + add. */
-    uint64_t flip = 0, add = 0;
-    for (;; lexer_next(&p->lex)) {
-        bool minus = at_punct(p, '-');
-        if (minus || at_punct(p, '~')) {
-            flip = ~flip;
-            if (minus) add += flip ? 1 : -(uint64_t)1;
-        } else if (!at_punct(p, '+')) {
-            break;
-        }
-    }
-    if (p->lex.tok.kind != TOK_INT) fail(p, "integer expected");
-    uint64_t v = (p->lex.tok.value ^ flip) + add;
-    lexer_next(&p->lex);
-    return (int64_t)v;
-}
-
 uint32_t expect_u32(struct parser *p)
 {
     const struct token *t = &p->lex.tok;

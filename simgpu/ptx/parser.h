@@ -107,6 +107,8 @@ struct parser {
     const char *other_special; /* operand of the instruction being read that
                                   is a special register without a row */
 
+    unsigned parens; /* open in the expression being read */
+
     /* the variable being read */
     ARRAY(uint8_t) bytes;
     ARRAY(struct ptx_fixup) fixups;
@@ -147,8 +149,6 @@ static inline bool accept(struct parser *p, char c)
     return true;
 }
 void expect(struct parser *p, char c);
-/* An integer with its signs: -3, ~0. */
-int64_t expect_int(struct parser *p);
 uint32_t expect_u32(struct parser *p);
 struct name *expect_name(struct parser *p);
 /* Directive of the current .word, or -1. */
@@ -157,6 +157,14 @@ int at_directive(const struct parser *p);
 void skip_past(struct parser *p, char c);
 /* Up to n comma-separated numbers: .maxntid 128, 1, 1. */
 void parse_dims(struct parser *p, uint32_t *out, unsigned n);
+
+/* ---- numbers (parser_expr.c) ------------------------------------------- */
+
+/* An integer or a constant expression: -3, ~0, 4*(8+1). */
+int64_t expect_int(struct parser *p);
+/* A floating-point literal with its sign, if one stands here: kind and bits
+ * in *t. */
+bool accept_float(struct parser *p, struct token *t);
 
 /* ---- names ------------------------------------------------------------- */
 

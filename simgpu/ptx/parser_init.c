@@ -88,18 +88,19 @@ static void parse_masked(struct parser *p, const struct filler *f, uint64_t at,
     }
 }
 
-static uint64_t float_bits(struct parser *p, const struct filler *f)
+/* PTX 4.5.2: 0f and 0d literals are exact bits; decimal ones are double and
+ * may be rounded to float. */
+static uint64_t float_bits(struct parser *p, const struct filler *f,
+                           const struct token *t)
 {
-    const struct token *t = &p->lex.tok;
     if (t->kind == TOK_F32 && f->bytes == 4) return t->value;
     if (t->kind == TOK_F64 && f->bytes == 8) return t->value;
-    double d;
-    float s;
-    uint32_t bits;
-    memcpy(&d, &t->value, sizeof d);
     if (t->kind != TOK_F64 || f->bytes != 4)
         fail(p, "floating-point value of another size than the variable");
-    s = (float)d;
+    double d;
+    uint32_t bits;
+    memcpy(&d, &t->value, sizeof d);
+    float s = (float)d;
     memcpy(&bits, &s, sizeof bits);
     return bits;
 }
@@ -107,9 +108,8 @@ static uint64_t float_bits(struct parser *p, const struct filler *f)
 static void parse_element(struct parser *p, const struct filler *f,
                           uint64_t at)
 {
-    const struct token *t = &p->lex.tok;
-    bool negative = false;
-    if (t->kind == TOK_IDENT) {
+    struct token t;
+    if (p->lex.tok.kind == TOK_IDENT) {
         struct ptx_fixup x = parse_address(p);
         if (f->bytes != 4 && f->bytes != 8)
             fail(p, "address in elements of %u bytes", f->bytes);
@@ -118,21 +118,15 @@ static void parse_element(struct parser *p, const struct filler *f,
         *PUSH(p, p->fixups) = x;
         return;
     }
-    if (at_punct(p, '-')) {
-        negative = true;
-        lexer_next(&p->lex);
-    }
-    if (t->kind == TOK_F32 || t->kind == TOK_F64) {
-        uint64_t bits = float_bits(p, f);
-        put(p, f, at, bits ^ (uint64_t)negative << (8 * f->bytes - 1));
-        lexer_next(&p->lex);
+    if (accept_float(p, &t)) {
+        put(p, f, at, float_bits(p, f, &t));
         return;
     }
     uint64_t value = (uint64_t)expect_int(p);
-    if (at_punct(p, '(') && !negative)
+    if (at_punct(p, '('))
         parse_masked(p, f, at, value);
     else
-        put(p, f, at, negative ? -value : value);
+        put(p, f, at, value);
 }
 
 /* One list in braces that starts at element `at` and may reach `end`. Lists

@@ -85,26 +85,15 @@ static const struct ptx_instr *parse_spelling(struct parser *p)
 
 static void parse_literal(struct parser *p, struct ptx_operand *op)
 {
-    bool negative = false;
-    const struct token *t = &p->lex.tok;
-    if (at_punct(p, '-')) {
-        negative = true;
-        lexer_next(&p->lex);
-    }
-    if (t->kind == TOK_F32 || t->kind == TOK_F64) {
-        bool single = t->kind == TOK_F32;
-        uint64_t sign = (uint64_t)negative << (single ? 31 : 63);
-        op->kind = single ? PTX_OPND_F32 : PTX_OPND_F64;
-        op->imm = (int64_t)(t->value ^ sign);
-        lexer_next(&p->lex);
+    struct token t;
+    if (accept_float(p, &t)) {
+        op->kind = t.kind == TOK_F32 ? PTX_OPND_F32 : PTX_OPND_F64;
+        op->imm = (int64_t)t.value;
         return;
     }
-    if (t->kind != TOK_INT && !at_punct(p, '-') && !at_punct(p, '+') &&
-        !at_punct(p, '~'))
-        fail(p, "operand expected");
-    uint64_t value = (uint64_t)expect_int(p);
+    if (t.kind != TOK_INT && t.kind != TOK_PUNCT) fail(p, "operand expected");
     op->kind = PTX_OPND_INT;
-    op->imm = (int64_t)(negative ? -value : value);
+    op->imm = expect_int(p);
 }
 
 /* Special registers of PTX 10 that sregs.def has no row for: no fault of the

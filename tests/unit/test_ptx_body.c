@@ -128,6 +128,30 @@ static void operands(void **state)
     ptx_module_free(m);
 }
 
+/* Assembly by hand computes its constants; C's rules, 64 bits. */
+static void expressions(void **state)
+{
+    (void)state;
+    static const struct { const char *text; int64_t value; } cases[] = {
+        { "1+2*3", 7 }, { "(1+2)*3", 9 }, { "-4+8", 4 }, { "-(4+8)", -12 },
+        { "~0", -1 }, { "-~-3", -2 }, { "- -3", 3 }, { "10-3-2", 5 },
+        { "100/7 % 5", 4 }, { "-7/2", -3 }, { "1<<5|3", 35 }, { "-16>>2", -4 },
+        { "1<<64", 0 }, { "0xff&~0xf^1", 0xf1 }, { "7U*2u", 14 },
+        { "0x8000000000000000/-1", INT64_MIN },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        const struct ptx_func *f;
+        snprintf(text, sizeof text,
+                 "mov.b64 %%rd1, %s;\nst.global.u32 [%%rd1 + 4*32-8], %%r1;",
+                 cases[i].text);
+        struct ptx_module *m = body(text, &f);
+        assert_true(f->instrs[0].operands[1].imm == cases[i].value);
+        assert_int_equal(f->instrs[1].operands[0].imm, 120);
+        ptx_module_free(m);
+    }
+}
+
 static void registers_exist_by_use(void **state)
 {
     (void)state;
@@ -256,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(suffixes),
         cmocka_unit_test(operands),
+        cmocka_unit_test(expressions),
         cmocka_unit_test(registers_exist_by_use),
         cmocka_unit_test(labels_and_tables),
         cmocka_unit_test(nested_scopes),

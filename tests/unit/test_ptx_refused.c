@@ -57,6 +57,9 @@ static const struct { const char *text, *message; } REFUSED[] = {
       "malformed number" },
     { BODY(".reg .f32 a; mov.f32 a, 0f3F8;"), "malformed number" },
     { BODY(".reg .b32 a; mov.u32 a, 12abc;"), "malformed number" },
+    { BODY(".reg .b32 a; mov.u32 a, 1/0;"), "division by zero" },
+    { BODY(".reg .b32 a; mov.u32 a, 1+;"), "integer expected" },
+    { BODY(".reg .b32 a; mov.u32 a, (1;"), "')' expected" },
     { BODY(".reg .b32 a; add.s32 a, a;"), "add.s32: operand 3: is missing" },
     { BODY(".reg .f32 a; add.s32 a, 1, 2;"),
       "add.s32: operand 1: register a is .f32, .s32 wanted" },
@@ -114,11 +117,11 @@ static void limits(void **state)
     (void)state;
     enum { N = 200000 };
     char *text = malloc(sizeof HEADER + 64 + 2 * N);
-    for (int pass = 0; pass < 3; pass++) {
-        static const char fill[] = { '{', '[', '-' };
+    for (int pass = 0; pass < 4; pass++) {
+        static const char fill[] = { '{', '[', '-', '(' };
         static const char *const start[] = {
             HEADER ".entry k() {", HEADER ".global .u8 a",
-            HEADER ".global .u8 a = ",
+            HEADER ".global .u8 a = ", HEADER ".global .u8 a = ",
         };
         strcpy(text, start[pass]);
         size_t n = strlen(text);
