@@ -33,18 +33,20 @@ struct access {
 
 struct scan { u64 outside, low, step, same; };
 
-/* `outside` is negative as a signed number if a lane's n bytes at `a` are not
+/* n is a power of two.
+ * `outside` is negative as a signed number if a lane's n bytes at `a` are not
  * all in [lo, last + n): a - lo or last - a has wrapped. Spans are smaller
  * than 2^63 bytes, so nothing wraps twice. Idle lanes count as lane f. */
 static inline struct scan scan_row(const u64 *a, u64 lo, u64 last, u64 n,
                                    u32 mask, const u32 *on, unsigned f) {
     struct scan s = {0, 0, 0, 0};
     u64 first = a[f], row = first - f * n;
+    int log2 = __builtin_ctzll(n); /* a shift: there is no vector product */
     if (mask == FULL_MASK) {
         for (u64 i = 0; i < LANES; i++) {
             s.outside |= (a[i] - lo) | (last - a[i]);
             s.low |= a[i];
-            s.step |= a[i] - (row + i * n);
+            s.step |= a[i] - (row + (i << log2));
             s.same |= a[i] - first;
         }
         return s;
@@ -54,7 +56,7 @@ static inline struct scan scan_row(const u64 *a, u64 lo, u64 last, u64 n,
         u64 x = (a[i] & keep) | (first & ~keep);
         s.outside |= (x - lo) | (last - x);
         s.low |= x;
-        s.step |= (x - (row + i * n)) & keep;
+        s.step |= (x - (row + (i << log2))) & keep;
         s.same |= x - first;
     }
     return s;

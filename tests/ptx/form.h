@@ -26,12 +26,23 @@ typedef void (*form_ref)(const struct form *f, const uint64_t *s, uint64_t *d);
 /* Is `got` near enough to `want`, given the sources? */
 typedef bool (*form_near)(const uint64_t *s, uint64_t got, uint64_t want);
 
+/* For what lanes do together: all 32 at once, `mask` those that execute. Gives
+ * the lanes whose result is defined. */
+typedef uint32_t (*form_warp_ref)(const struct form *f, uint32_t mask,
+                                  const uint64_t (*s)[FORM_MAX_SRC],
+                                  uint64_t (*d)[FORM_MAX_DST]);
+
 struct form {
     const char *name, *ops, *text;
     form_ref ref;
     form_near near; /* NULL: equal bits */
     int arg[5];     /* of a reference that serves many forms */
+    form_warp_ref warp; /* NULL: ref */
 };
+
+/* 16 bytes that every kernel has in the .const variable `image` and in its
+ * parameter `image_param`. Functions same32 and same64 return their argument. */
+extern const uint8_t form_image[16];
 
 struct form_list {
     const char *name;

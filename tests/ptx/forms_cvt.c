@@ -4,6 +4,7 @@
  * integer and a power of two. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/ptx/exact.h"
@@ -174,7 +175,7 @@ struct form_list list_cvt_forms = {"cvt_forms", forms, 0};
 
 static void add(int to, int from, char reg_to, char reg_from, int round,
                 int flags) {
-    if (n_forms == MAX_FORMS) return;
+    if (n_forms + 1 == MAX_FORMS) abort();
     bool floats = types[to].kind == FLOAT || types[from].kind == FLOAT;
     const char *rounding = round < 0 || !floats ? ""
                          : flags & INTEGRAL ? integral_name[round]

@@ -102,8 +102,8 @@ static uint64_t permuted(uint64_t a, uint64_t b, uint64_t c) {
 #undef FORM
 #undef TEXT
 
-#define FORM(name, ops, ...) {name, ops, 0, REF_HERE, 0, {0}},
-#define TEXT(name, ops, text, ...) {name, ops, text, REF_HERE, 0, {0}},
+#define FORM(name, ops, ...) {name, ops, 0, REF_HERE, 0, {0}, 0},
+#define TEXT(name, ops, text, ...) {name, ops, text, REF_HERE, 0, {0}, 0},
 static const struct form bit_forms[] = {
 #include "tests/ptx/bits.def"
 };
