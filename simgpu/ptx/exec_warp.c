@@ -55,30 +55,46 @@ static bool only(const struct ptx_instr *in, const enum ptx_mod *mods,
 
 enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 
-/* PTX 9.7.9.6. From a lane that takes no part the result is undefined: here
- * the lane's own value. */
+/* Where each lane takes from, PTX 9.7.9.6; *in_range: the lanes whose source
+ * lies in their segment. From a lane that takes no part the result is
+ * undefined: here, as out of range, the lane's own value. */
+#define SHFL_SOURCE(name, source, inside)                                  \
+    static uint32_t name(const uint32_t *b, const uint32_t *c,             \
+                         uint32_t *from) {                                 \
+        uint32_t in_range;                                                 \
+        _Alignas(64) uint32_t ok[LANES];                                   \
+        IVDEP for (int i = 0; i < LANES; i++) {                            \
+            int bval = (int)(b[i] & 31), segment = (int)(c[i] >> 8 & 31);  \
+            int low = i & segment;                                         \
+            int high = low | ((int)(c[i] & 31) & ~segment);                \
+            int j = (source);                                              \
+            ok[i] = (inside) ? ~0u : 0u;                                   \
+            from[i] = (inside) ? (uint32_t)j : (uint32_t)i;                \
+        }                                                                  \
+        in_range = lanes_pack(ok);                                         \
+        return in_range;                                                   \
+    }
+SHFL_SOURCE(shfl_up, i - bval, j >= high)
+SHFL_SOURCE(shfl_down, i + bval, j <= high)
+SHFL_SOURCE(shfl_bfly, i ^ bval, j <= high)
+SHFL_SOURCE(shfl_idx, low | (bval & ~segment), j <= high)
+
 static void shfl_complete(struct warp *w, const struct insn *in,
-                          uint32_t lanes, uint32_t all) {
+                          uint32_t mask, uint32_t all) {
     const uint32_t *b = ROW(const uint32_t, in->src[1]);
     const uint32_t *c = ROW(const uint32_t, in->src[2]);
     uint32_t *d = ROW(uint32_t, in->dst);
-    uint32_t in_range = 0;
-    FOR_LANES(i, lanes) {
-        uint32_t bval = b[i] & 31, segment = c[i] >> 8 & 31;
-        uint32_t low = i & segment, high = low | (c[i] & 31 & ~segment);
-        int j = (int)i;
-        bool p = true;
-        switch (in->cmp) {
-        case SHFL_UP: j -= (int)bval; p = j >= (int)high; break;
-        case SHFL_DOWN: j += (int)bval; p = j <= (int)high; break;
-        case SHFL_BFLY: j ^= (int)bval; p = j <= (int)high; break;
-        default: j = (int)(low | (bval & ~segment)); p = j <= (int)high;
-        }
-        if (!p || !(all >> j & 1)) j = (int)i;
-        in_range |= (uint32_t)p << i;
-        d[i] = (uint32_t)w->exchange[j];
-    }
-    pred_set(w, in->dst2, lanes, in_range);
+    _Alignas(64) uint32_t from[LANES];
+    uint32_t in_range = in->cmp == SHFL_UP ? shfl_up(b, c, from)
+                      : in->cmp == SHFL_DOWN ? shfl_down(b, c, from)
+                      : in->cmp == SHFL_BFLY ? shfl_bfly(b, c, from)
+                                             : shfl_idx(b, c, from);
+    if (all != FULL_MASK)
+        FOR_LANES(i, mask)
+            if (!(all >> from[i] & 1)) from[i] = i;
+    const uint64_t *x = w->exchange;
+    LANES_SET(d, (uint32_t)x[from[i] & 31]);
+    pred_set(w, in->dst2, mask, in_range);
 }
 
 HANDLER(shfl) {
@@ -99,15 +115,15 @@ SELECT(shfl) {
 enum { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
 
 static void vote_complete(struct warp *w, const struct insn *in,
-                          uint32_t lanes, uint32_t all) {
+                          uint32_t mask, uint32_t all) {
     uint32_t yes = w->exchange_pred & all;
     uint32_t *d = ROW(uint32_t, in->dst);
     bool holds = in->cmp == VOTE_ALL ? yes == all
                : in->cmp == VOTE_ANY ? yes != 0 : yes == 0 || yes == all;
     if (in->cmp == VOTE_BALLOT)
-        FOR_LANES(i, lanes) d[i] = yes;
+        LANES_SET(d, yes);
     else
-        pred_set(w, in->dst, lanes, holds ? FULL_MASK : 0);
+        pred_set(w, in->dst, mask, holds ? FULL_MASK : 0);
 }
 
 HANDLER(vote) {
@@ -168,14 +184,14 @@ SELECT(match) {
 
 #define REDUX(name, T, expr)                                               \
     static void redux_##name(struct warp *w, const struct insn *in,        \
-                             uint32_t lanes, uint32_t all) {               \
+                             uint32_t mask, uint32_t all) {                \
         uint32_t *d = ROW(uint32_t, in->dst);                              \
         T r = (T)w->exchange[__builtin_ctz(all)];                          \
         FOR_LANES(k, all & (all - 1)) {                                    \
             T x = (T)w->exchange[k];                                       \
             r = (expr);                                                    \
         }                                                                  \
-        FOR_LANES(i, lanes) d[i] = (uint32_t)r;                            \
+        LANES_SET(d, (uint32_t)r);                                         \
     }
 REDUX(add, uint32_t, r + x)
 REDUX(and, uint32_t, r & x)

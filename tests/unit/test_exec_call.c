@@ -356,5 +356,7 @@ int main(void) {
         cmocka_unit_test(assertions),
         cmocka_unit_test(heap_of_the_device),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    exec_use_baseline(true); /* and the handlers of plain x86-64 */
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

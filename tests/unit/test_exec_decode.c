@@ -189,5 +189,7 @@ int main(void) {
         cmocka_unit_test(shared_memory_is_laid_out),
         cmocka_unit_test(literals),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    exec_use_baseline(true); /* and the handlers of plain x86-64 */
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

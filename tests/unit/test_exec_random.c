@@ -189,5 +189,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_compute_what_threads_do),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    exec_use_baseline(true); /* and the handlers of plain x86-64 */
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,5 +367,7 @@ int main(void) {
         cmocka_unit_test(reductions),
         cmocka_unit_test(one_is_elected),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    exec_use_baseline(true); /* and the handlers of plain x86-64 */
+    return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
