@@ -17,7 +17,7 @@ static const char usage[] =
 "\n"
 "  --device auto|sim|cuda  default auto: a GPU if one answers, else sim\n"
 "  --out DIR               writes DIR/throughput.csv and DIR/micro.json\n"
-"  --seconds S             length of the throughput part (default 25)\n"
+"  --seconds S             length of the throughput part (default 20)\n"
 "  --turn-ms MS            length of one turn (default 5)\n"
 "  --strategies A,B        default all; async is always among them\n"
 "  --kernels-us A,B        kernel lengths (default 0,3,10,30,100,300,1000,3000)\n"
@@ -195,7 +195,7 @@ int options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){ .device = "auto", .throughput = true,
                            .micro = true };
     const char *const defaults[] = {
-        [SECONDS] = "25", [TURN] = "5", [STRATEGIES] = "all",
+        [SECONDS] = "20", [TURN] = "5", [STRATEGIES] = "all",
         [KERNELS] = "0,3,10,30,100,300,1000,3000", [HOST] = "0,10",
         [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "5",
         [SEED] = "1"
