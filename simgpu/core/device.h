@@ -103,6 +103,7 @@ uint64_t stream_id(const struct stream *s);
 struct launch_desc {
     const struct program *program;
     uint32_t grid[3], block[3], dynamic_shared;
+    uint32_t stack_bytes;     /* a thread's, for recursion; 0: the default */
     void **args;              /* args[i] points at the host's parameter i */
     bool cooperative;         /* all blocks resident at once */
 };

@@ -212,6 +212,7 @@ static void grid_init(struct device *d, struct grid *g,
     }
     g->launch.program = l->program;
     g->launch.dynamic_shared = l->dynamic_shared;
+    g->launch.stack_bytes = l->stack_bytes;
     g->launch.grid_workspace = workspace;
     g->launch.services = &d->services;
     g->launch.stop = &d->stop;

@@ -103,20 +103,27 @@ void device_config_default(struct device_config *c) {
 #undef SETTING
 }
 
+/* `told`: the device may open again, the program need not hear it again. */
 static void from_env(const char *name, struct device_config *c, void *field,
                      bool (*read)(const char *, struct device_config *,
                                   void *),
-                     const char *meaning) {
+                     const char *meaning, _Atomic bool *told) {
     const char *text = getenv(name);
-    if (text && *text && !read(text, c, field))
+    if (text && *text && !read(text, c, field) && !*told) {
+        *told = true;
         fprintf(stderr, "simgpu: %s=%s is not understood and ignored (%s)\n",
                 name, text, meaning);
+    }
 }
 
 void device_config_from_env(struct device_config *c) {
     device_config_default(c);
-#define SETTING(name, reader, field, text, meaning) \
-    from_env("SIMGPU_" #name, c, &c->field, read_##reader, meaning);
+#define SETTING(name, reader, field, text, meaning)                       \
+    {                                                                     \
+        static _Atomic bool told;                                         \
+        from_env("SIMGPU_" #name, c, &c->field, read_##reader, meaning,   \
+                 &told);                                                  \
+    }
 #include "core/settings.def"
 #undef SETTING
 }
