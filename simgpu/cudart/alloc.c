@@ -33,6 +33,7 @@ static cudaError_t release(void *p, const enum memory_kind *kinds,
     if (!found) return cudaErrorInvalidValue;
     cudaError_t error = from_status(device_wait(c->device));
     if (error != cudaSuccess) return error;
+    if (graph_memory_freed((uint64_t)p)) return cudaSuccess;
     if (!memory_free(c->memory, (uint64_t)p, a.kind))
         return cudaErrorInvalidValue;
     pool_returned(a.flags >> ALLOC_POOL_SHIFT, a.size);

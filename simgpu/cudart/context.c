@@ -122,6 +122,7 @@ void context_reset(void)
         device_flush_output(c->device);
         modules_unload();
         pools_reset();
+        captures_reset();
         handle_forget_all();
         atomic_store_explicit(&current, NULL, memory_order_release);
         device_close(c->device);
@@ -144,7 +145,8 @@ cudaError_t synchronize_device(void)
 
 API(CALL_CONTEXT, cudaDeviceSynchronize, (void), ())
 {
-    return synchronize_device();
+    cudaError_t error = capture_device_check();
+    return error == cudaSuccess ? synchronize_device() : error;
 }
 
 API(CALL_PLAIN, cudaDeviceReset, (void), ())

@@ -12,7 +12,6 @@ enum side { SIDE_DEVICE, SIDE_PINNED, SIDE_PAGEABLE };
 
 /* CUDA 13.0 header, "API synchronization behavior". What is left to the
  * implementation there (async with pageable memory) is as drivers do it. */
-struct waits { bool before, staged, after; };
 static const struct waits waits_blocking[3][3] = { /* [source][destination] */
     [SIDE_DEVICE] = {
         [SIDE_DEVICE] = {0},
@@ -95,80 +94,118 @@ static cudaError_t classify(const void *p, size_t bytes, enum want want,
                                                      : cudaErrorInvalidValue;
 }
 
-static size_t extent(size_t pitch, size_t width, size_t height)
+static size_t extent(const struct copy_request *r, size_t pitch, size_t slice)
 {
-    return (height - 1) * pitch + width;
+    return (r->depth ? (r->depth - 1) * slice : 0) + (r->height - 1) * pitch +
+           r->width;
+}
+
+static bool product_fits(size_t pitch, size_t height, size_t slice,
+                         size_t depth)
+{
+    size_t product;
+    return !__builtin_mul_overflow(pitch, height, &product) &&
+           !__builtin_mul_overflow(slice, depth, &product);
 }
 
 static cudaError_t check_shape(const struct copy_request *r)
 {
-    size_t product;
     if (r->height > 1 &&
         (r->dst_pitch < r->width || r->src_pitch < r->width))
         return cudaErrorInvalidPitchValue;
-    if (__builtin_mul_overflow(r->dst_pitch, r->height, &product) ||
-        __builtin_mul_overflow(r->src_pitch, r->height, &product))
+    if (!product_fits(r->dst_pitch, r->height, r->dst_slice, r->depth) ||
+        !product_fits(r->src_pitch, r->height, r->src_slice, r->depth))
         return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+cudaError_t copy_plan(const struct copy_request *r, struct work *w,
+                      struct waits *waits)
+{
+    enum want want_src, want_dst;
+    enum side src, dst;
+    *w = (struct work){.kind = WORK_EMPTY};
+    *waits = (struct waits){0};
+    cudaError_t error = directions(r->kind, &want_src, &want_dst);
+    if (error == cudaSuccess) error = check_shape(r);
+    if (error != cudaSuccess || !r->width || !r->height) return error;
+    if (!r->dst || !r->src) return cudaErrorInvalidValue;
+    error = classify(r->src, extent(r, r->src_pitch, r->src_slice), want_src,
+                     &src);
+    if (error == cudaSuccess)
+        error = classify(r->dst, extent(r, r->dst_pitch, r->dst_slice),
+                         want_dst, &dst);
+    if (error != cudaSuccess) return error;
+    *waits = (r->async ? waits_async : waits_blocking)[src][dst];
+    w->kind = WORK_COPY;
+    w->copy.depth = r->depth ? r->depth : 1;
+    w->copy.dst_slice = r->dst_slice;
+    w->copy.src_slice = r->src_slice;
+    w->copy.plane = (struct copy_desc){
+        .dst = (uint64_t)r->dst, .src = (uint64_t)r->src,
+        .dst_on_device = dst != SIDE_PAGEABLE,
+        .src_on_device = src != SIDE_PAGEABLE,
+        .width = r->width, .height = r->height,
+        .dst_pitch = r->dst_pitch, .src_pitch = r->src_pitch,
+    };
     return cudaSuccess;
 }
 
 cudaError_t copy_memory(struct rt_stream *s, const struct copy_request *r)
 {
-    enum want want_src, want_dst;
-    enum side src, dst;
-    cudaError_t error = directions(r->kind, &want_src, &want_dst);
-    if (error == cudaSuccess) error = check_shape(r);
-    if (error != cudaSuccess) return error;
-    if (!r->width || !r->height) return cudaSuccess;
-    if (!r->dst || !r->src) return cudaErrorInvalidValue;
-    error = classify(r->src, extent(r->src_pitch, r->width, r->height),
-                     want_src, &src);
-    if (error == cudaSuccess)
-        error = classify(r->dst, extent(r->dst_pitch, r->width, r->height),
-                         want_dst, &dst);
-    if (error != cudaSuccess) return error;
-
-    struct waits waits = (r->async ? waits_async : waits_blocking)[src][dst];
+    struct work w;
+    struct waits waits;
+    cudaError_t error = copy_plan(r, &w, &waits);
+    if (error == cudaSuccess && !r->async) error = capture_blocking_call(s);
+    if (error != cudaSuccess || w.kind == WORK_EMPTY) return error;
+    if (s->capture) return submit(s, &w);
     if (waits.before) {
         error = synchronize_stream(s);
         if (error != cudaSuccess) return error;
     }
-    struct work w = {
-        .kind = WORK_COPY,
-        .copy = {
-            .dst = (uint64_t)r->dst, .src = (uint64_t)r->src,
-            .dst_on_device = dst != SIDE_PAGEABLE,
-            .src_on_device = src != SIDE_PAGEABLE,
-            .width = r->width, .height = r->height,
-            .dst_pitch = r->dst_pitch, .src_pitch = r->src_pitch,
-            .staged = waits.staged && !s->capture,
-        },
-    };
+    w.copy.plane.staged = waits.staged;
     error = submit(s, &w);
-    if (error != cudaSuccess || s->capture || !waits.after) return error;
+    if (error != cudaSuccess || !waits.after) return error;
     return synchronize_stream(s);
+}
+
+cudaError_t fill_plan(void *dst, size_t pitch, uint32_t value,
+                      unsigned bytes, size_t width, size_t height,
+                      struct work *w, bool *pinned)
+{
+    struct copy_request shape = {.width = width, .height = height};
+    enum side side;
+    *w = (struct work){.kind = WORK_EMPTY};
+    *pinned = false;
+    if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
+    if (!product_fits(pitch, height, 0, 0)) return cudaErrorInvalidValue;
+    if (!width || !height) return cudaSuccess;
+    if (!dst || (uint64_t)dst % bytes) return cudaErrorInvalidValue;
+    cudaError_t error =
+        classify(dst, extent(&shape, pitch, 0), WANT_ANY, &side);
+    if (error != cudaSuccess) return error;
+    if (side == SIDE_PAGEABLE) return cudaErrorInvalidValue;
+    *pinned = side == SIDE_PINNED;
+    w->kind = WORK_FILL;
+    w->fill.dst = (uint64_t)dst;
+    w->fill.pitch = pitch;
+    w->fill.width = width;
+    w->fill.height = height;
+    w->fill.value = value;
+    w->fill.bytes = bytes;
+    return cudaSuccess;
 }
 
 /* A fill of pinned host memory is synchronous, any other is not. */
 cudaError_t fill_memory(struct rt_stream *s, void *dst, size_t pitch,
                         int value, size_t width, size_t height, bool async)
 {
-    enum side side;
-    size_t product;
-    if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
-    if (__builtin_mul_overflow(pitch, height, &product))
-        return cudaErrorInvalidValue;
-    if (!width || !height) return cudaSuccess;
-    if (!dst) return cudaErrorInvalidValue;
-    cudaError_t error =
-        classify(dst, extent(pitch, width, height), WANT_ANY, &side);
-    if (error == cudaSuccess && side == SIDE_PAGEABLE)
-        error = cudaErrorInvalidValue;
-    if (error != cudaSuccess) return error;
-    struct work w = {.kind = WORK_FILL,
-                     .fill = {(uint64_t)dst, pitch, width, height,
-                              (uint8_t)value, 1}};
+    struct work w;
+    bool pinned;
+    cudaError_t error = fill_plan(dst, pitch, (uint8_t)value, 1, width, height,
+                                  &w, &pinned);
+    if (error != cudaSuccess || w.kind == WORK_EMPTY) return error;
     error = submit(s, &w);
-    if (error != cudaSuccess || async || side != SIDE_PINNED) return error;
+    if (error != cudaSuccess || async || !pinned || s->capture) return error;
     return synchronize_stream(s);
 }

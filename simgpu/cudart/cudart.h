@@ -115,6 +115,8 @@ void handle_forget_all(void);
 /* ---- streams and events (stream.c, event.c) ----------------------------- */
 
 struct capture;
+struct node;
+struct node_set { struct node **nodes; uint32_t n; }; /* in no order */
 struct rt_stream {
     struct stream *core;
     cudaStream_t handle;         /* as the program knows it */
@@ -122,13 +124,15 @@ struct rt_stream {
     int priority;
     bool legacy;
     struct capture *capture;     /* non-NULL while it captures */
-    struct rt_stream *next;      /* of per-thread default streams */
+    struct node_set tail;        /* what its next captured work comes after */
+    struct rt_stream *capture_next; /* stream of the same capture */
 };
 struct rt_event {
     struct event *core;
     unsigned flags;
-    struct capture *capture;     /* last recorded inside this capture */
-    uint32_t capture_node;
+    unsigned long long capture;  /* id of the capture it was last recorded in,
+                                    0: in none */
+    struct node_set captured;    /* what it stands for there */
 };
 
 /* NULL means the legacy or, per_thread, the calling thread's default stream;
@@ -217,7 +221,10 @@ struct work {
             void **args;
             bool cooperative;
         } launch;
-        struct copy_desc copy;
+        struct {
+            struct copy_desc plane;
+            size_t depth, dst_slice, src_slice; /* planes and their steps */
+        } copy;
         struct {
             uint64_t dst;
             size_t pitch, width, height;
@@ -227,8 +234,7 @@ struct work {
         struct { void (*fn)(void *); void *arg; bool always; } host;
         struct { uint64_t address, value; unsigned bytes, op; } value;
         struct { uint64_t address, size; } memory;
-        struct rt_event *event;
-        struct graph *graph;
+        cudaEvent_t event; /* a handle: it may be destroyed before a graph */
     };
 };
 /* Queues it, or adds it to the graph that the stream captures. */
@@ -264,7 +270,17 @@ struct copy_request {
     size_t dst_pitch, src_pitch, width, height;
     enum cudaMemcpyKind kind;
     bool async;
+    size_t depth, dst_slice, src_slice; /* of a box; depth 0: one plane */
 };
+/* Does the host wait before it queues, copy a pageable source on the way,
+ * wait after? */
+struct waits { bool before, staged, after; };
+/* Checks a copy and describes it; nothing to copy leaves WORK_EMPTY. */
+cudaError_t copy_plan(const struct copy_request *r, struct work *w,
+                      struct waits *waits);
+cudaError_t fill_plan(void *dst, size_t pitch, uint32_t value,
+                      unsigned bytes, size_t width, size_t height,
+                      struct work *w, bool *pinned);
 cudaError_t copy_memory(struct rt_stream *s, const struct copy_request *r);
 cudaError_t fill_memory(struct rt_stream *s, void *dst, size_t pitch,
                         int value, size_t width, size_t height, bool async);

@@ -46,6 +46,7 @@ API(CALL_CONTEXT, cudaEventDestroy, (cudaEvent_t handle), (handle))
     struct rt_event *e = handle_take(HANDLE_EVENT, handle);
     if (!e) return cudaErrorInvalidResourceHandle;
     event_destroy(e->core);
+    free(e->captured.nodes);
     free(e);
     return cudaSuccess;
 }
@@ -54,7 +55,7 @@ API(CALL_CONTEXT, cudaEventQuery, (cudaEvent_t handle), (handle))
 {
     struct rt_event *e;
     cudaError_t error = event_get(handle, &e);
-    if (error == cudaSuccess) error = capture_event_check(e, false);
+    if (error == cudaSuccess) error = capture_event_check(e);
     if (error != cudaSuccess) return error;
     return from_status(event_query(e->core));
 }
@@ -63,7 +64,7 @@ API(CALL_CONTEXT, cudaEventSynchronize, (cudaEvent_t handle), (handle))
 {
     struct rt_event *e;
     cudaError_t error = event_get(handle, &e);
-    if (error == cudaSuccess) error = capture_event_check(e, true);
+    if (error == cudaSuccess) error = capture_event_check(e);
     if (error != cudaSuccess) return error;
     error = from_status(event_wait(e->core));
     flush_output();

@@ -124,6 +124,7 @@ cudaError_t pool_free(void *address, struct rt_stream *s)
     if (!memory_lookup(m, (uint64_t)address, &a) ||
         a.address != (uint64_t)address || a.kind != MEMORY_DEVICE)
         return cudaErrorInvalidValue;
+    if (graph_memory_freed((uint64_t)address)) return cudaSuccess;
     cudaError_t error = submit(s, &w);
     if (error == cudaSuccess)
         pool_returned(a.flags >> ALLOC_POOL_SHIFT, a.size);

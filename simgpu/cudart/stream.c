@@ -28,6 +28,7 @@ struct rt_stream *stream_make(cudaStream_t handle, unsigned flags,
 void stream_free(struct rt_stream *s)
 {
     stream_destroy(s->core);
+    free(s->tail.nodes);
     free(s);
 }
 

@@ -42,6 +42,26 @@ static enum status run_launch(struct stream *core, const struct work *w)
     return enqueue_launch(core, &d, &number);
 }
 
+static enum status run_copy(struct stream *core, const struct work *w)
+{
+    struct copy_desc plane = w->copy.plane;
+    enum status s = STATUS_OK;
+    for (size_t z = 0; z < w->copy.depth && s == STATUS_OK; z++) {
+        s = enqueue_copy(core, &plane);
+        plane.dst += w->copy.dst_slice;
+        plane.src += w->copy.src_slice;
+    }
+    return s;
+}
+
+static enum status run_event(struct stream *core, const struct work *w)
+{
+    struct rt_event *e;
+    if (event_get(w->event, &e) != cudaSuccess) return STATUS_INVALID;
+    return w->kind == WORK_EVENT_RECORD ? event_record(e->core, core)
+                                        : stream_wait_event(core, e->core);
+}
+
 enum status work_run(struct stream *core, const struct work *w)
 {
     switch (w->kind) {
@@ -50,7 +70,7 @@ enum status work_run(struct stream *core, const struct work *w)
     case WORK_LAUNCH:
         return run_launch(core, w);
     case WORK_COPY:
-        return enqueue_copy(core, &w->copy);
+        return run_copy(core, w);
     case WORK_FILL:
         return enqueue_fill(core, w->fill.dst, w->fill.pitch, w->fill.value,
                             w->fill.bytes, w->fill.width, w->fill.height);
@@ -65,9 +85,8 @@ enum status work_run(struct stream *core, const struct work *w)
         return enqueue_wait_value(core, w->value.address, w->value.value,
                                   w->value.bytes, w->value.op);
     case WORK_EVENT_RECORD:
-        return event_record(w->event->core, core);
     case WORK_EVENT_WAIT:
-        return stream_wait_event(core, w->event->core);
+        return run_event(core, w);
     case WORK_ALLOC:
     case WORK_CHILD:
         return STATUS_INVALID; /* exist in graphs only */

@@ -6,7 +6,8 @@ static cudaError_t linear(void *dst, const void *src, size_t size,
                           bool async)
 {
     USE_STREAM(s, stream);
-    struct copy_request r = {dst, src, size, size, size, 1, kind, async};
+    struct copy_request r = {dst, src, size, size, size, 1, kind, async,
+                             0, 0, 0};
     return copy_memory(s, &r);
 }
 
@@ -32,7 +33,7 @@ static cudaError_t plane(void *dst, size_t dpitch, const void *src,
     USE_STREAM(s, stream);
     if (dpitch < width || spitch < width) return cudaErrorInvalidPitchValue;
     struct copy_request r = {dst, src, dpitch, spitch, width, height, kind,
-                             async};
+                             async, 0, 0, 0};
     return copy_memory(s, &r);
 }
 

@@ -21,7 +21,7 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream)
     cudaError_t error = event_get(event, &e);
     if (error != cudaSuccess) return error;
     USE_STREAM(s, stream);
-    struct work w = {.kind = WORK_EVENT_RECORD, .event = e};
+    struct work w = {.kind = WORK_EVENT_RECORD, .event = event};
     return submit(s, &w);
 }
 
@@ -49,7 +49,7 @@ API(CALL_CONTEXT, cudaStreamWaitEvent,
     cudaError_t error = event_get(event, &e);
     if (error != cudaSuccess) return error;
     USE_STREAM(s, stream);
-    struct work w = {.kind = WORK_EVENT_WAIT, .event = e};
+    struct work w = {.kind = WORK_EVENT_WAIT, .event = event};
     return submit(s, &w);
 }
 
