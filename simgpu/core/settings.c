@@ -95,19 +95,25 @@ READER(check) {
     return true;
 }
 
+typedef bool reader(const char *text, struct device_config *c, void *field);
+
+static void set_default(struct device_config *c, void *field, reader *read,
+                        const char *text) {
+    if (text) read(text, c, field);
+}
+
 void device_config_default(struct device_config *c) {
     memset(c, 0, sizeof *c);
 #define SETTING(name, reader, field, text, meaning) \
-    if (text) read_##reader(text, c, &c->field);
+    set_default(c, &c->field, read_##reader, text);
 #include "core/settings.def"
 #undef SETTING
 }
 
 /* `told`: the device may open again, the program need not hear it again. */
 static void from_env(const char *name, struct device_config *c, void *field,
-                     bool (*read)(const char *, struct device_config *,
-                                  void *),
-                     const char *meaning, _Atomic bool *told) {
+                     reader *read, const char *meaning,
+                     _Atomic bool *told) {
     const char *text = getenv(name);
     if (text && *text && !read(text, c, field) && !*told) {
         *told = true;
