@@ -141,12 +141,18 @@ bool fl_is_unchecked(const struct fl_trial *t)
 
 /* ---- other calls ---- */
 
-void fl_call_begin(struct fl_trial *t, const struct fl_site *site)
+static void call_begin(struct fl_trial *t, const struct fl_site *site,
+                       void **frame)
 {
     t->calls++;
     t->site = site;
     if (t->record)
-        new_event(t, site, __builtin_frame_address(0))->begin_ns = fl_now_ns();
+        new_event(t, site, frame)->begin_ns = fl_now_ns();
+}
+
+void fl_call_begin(struct fl_trial *t, const struct fl_site *site)
+{
+    call_begin(t, site, __builtin_frame_address(0));
 }
 
 cudaError_t fl_call_end(struct fl_trial *t, cudaError_t code,
@@ -171,7 +177,7 @@ void fl_step_end(struct fl_trial *t, const struct fl_site *site)
         t->site = site;
         t->strategy->step_end(t);
     }
-    fl_call_begin(t, site);
+    call_begin(t, site, __builtin_frame_address(0));
     cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess) {
         /* What no check has asked for yet: a latched launch error. */

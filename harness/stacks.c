@@ -48,6 +48,19 @@ static void call_site(Dwarf_Die *cu, Dwarf_Die *scope, const char **file,
         *file = dwarf_filesrc(files, value, NULL, NULL);
 }
 
+/* The scopes around pc, innermost first, as they lie in the machine code.
+ * (dwarf_getscopes continues, after an inlined function, with the scopes of
+ * its definition instead of its caller's.) */
+static int scopes_at(Dwarf_Die *cu, Dwarf_Addr pc, Dwarf_Die **scopes)
+{
+    Dwarf_Die *inner = NULL;
+    int n = dwarf_getscopes(cu, pc, &inner);
+    if (n > 0)
+        n = dwarf_getscopes_die(&inner[0], scopes);
+    free(inner);
+    return n;
+}
+
 /* All frames that live at one address: inlined ones first. */
 static int name_address(Dwfl *dwfl, Dwarf_Addr pc, struct fl_frame *out,
                         int room)
@@ -61,7 +74,7 @@ static int name_address(Dwfl *dwfl, Dwarf_Addr pc, struct fl_frame *out,
                          : NULL;
     Dwarf_Addr bias;
     Dwarf_Die *cu = dwfl_module_addrdie(module, pc, &bias), *scopes = NULL;
-    int n_scopes = cu ? dwarf_getscopes(cu, pc - bias, &scopes) : 0;
+    int n_scopes = cu ? scopes_at(cu, pc - bias, &scopes) : 0;
     for (int i = 0; i < n_scopes && n < room; i++) {
         int tag = dwarf_tag(&scopes[i]);
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
