@@ -68,9 +68,11 @@ static inline enum pattern pattern_of(struct scan s, const u64 *a, unsigned n,
                                       const u32 *on, unsigned f,
                                       struct access *x) {
     u64 first = a[f], row = first - f * n, delta = (u64)in_span->delta;
-    if (s.step == 0 &&
-        (mask == FULL_MASK ||
-         (row >= in_span->lo && row + (u64)LANES * n <= in_span->hi))) {
+    /* Idle lanes are read with the others if that stays in the span (a row may
+     * begin below address 0 of shared memory). */
+    bool row_inside = first - in_span->lo >= (u64)f * n &&
+                      row + (u64)LANES * n <= in_span->hi;
+    if (s.step == 0 && (mask == FULL_MASK || row_inside)) {
         x->host = (char *)(row + delta);
         return AT_ROW;
     }
