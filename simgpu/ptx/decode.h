@@ -73,10 +73,17 @@ int32_t decode_callee(const struct ptx_module *m, int32_t func);
 bool decode_collect(struct decoder *d, int32_t entry);
 bool decode_depth(struct decoder *d, int32_t entry);
 
-/* decode_operand.c: a constant row of `bytes` wide elements (1: predicate). */
+/* decode_const.c: bytes of a type's value in memory (0: predicate), and of an
+ * element of its row (1: predicate; 8-bit values live in 16-bit rows). */
+unsigned decode_element_bytes(enum ptx_type t);
+unsigned decode_row_bytes(enum ptx_type t);
+/* The bits of a literal as a value of the type. */
+uint64_t decode_literal(const struct ptx_operand *o, enum ptx_type t);
+/* A constant row of `bytes` wide elements (1: predicate). */
 bool decode_const(struct decoder *d, uint64_t value, unsigned bytes,
                   slot_t *slot);
-/* A new row in the frame of the current function. */
+
+/* decode_operand.c: a new row in the frame of the current function. */
 slot_t decode_temp(struct decoder *d, unsigned bytes);
 unsigned decode_reg_bytes(const struct ptx_func *f, int32_t reg);
 /* A value of the type, or with a type of NONE any register. `width` may be

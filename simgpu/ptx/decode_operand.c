@@ -1,145 +1,15 @@
 /* Operands to slots: registers, immediates, special registers, addresses,
  * vectors, and the shapes of opcodes.def that string them together. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "ptx/decode.h"
 
-/* ---- types -------------------------------------------------------------- */
-
-/* Width of a register's row in bytes: 8-bit values live in 16-bit rows. */
-static unsigned row_bytes(enum ptx_type t) {
-    static const uint8_t bytes[PTX_TYPE_COUNT] = {
-#define PTX_TYPE(name, text, n) [PTX_##name] = (n),
-#include "ptx/types.def"
-#undef PTX_TYPE
-    };
-    if (t == PTX_PRED) return 1;
-    return bytes[t] == 1 ? 2 : bytes[t];
-}
-
-static unsigned element_bytes(enum ptx_type t) {
-    static const uint8_t bytes[PTX_TYPE_COUNT] = {
-#define PTX_TYPE(name, text, n) [PTX_##name] = (n),
-#include "ptx/types.def"
-#undef PTX_TYPE
-    };
-    return bytes[t];
-}
-
 unsigned decode_reg_bytes(const struct ptx_func *f, int32_t reg) {
-    return row_bytes((enum ptx_type)f->regs[reg].type);
+    return decode_row_bytes((enum ptx_type)f->regs[reg].type);
 }
 
 slot_t decode_temp(struct decoder *d, unsigned bytes) {
     uint32_t at = d->f->frame;
     d->f->frame += bytes == 1 ? 64 : LANES * bytes;
     return at | SLOT_FRAME;
-}
-
-/* ---- constants ----------------------------------------------------------- */
-
-static void fill_row(uint8_t *row, uint64_t value, unsigned bytes) {
-    if (bytes == 1) {
-        uint32_t all = value ? FULL_MASK : 0;
-        memcpy(row, &all, sizeof all);
-        return;
-    }
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        uint8_t *at = row + lane * bytes;
-        memset(at, 0, bytes);
-        memcpy(at, &value, bytes < 8 ? bytes : 8);
-    }
-}
-
-static uint64_t const_hash(uint64_t value, unsigned bytes) {
-    uint64_t h = (value ^ (uint64_t)bytes << 56) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
-static bool grow_hash(struct decoder *d) {
-    uint32_t size = d->hash_size ? 2 * d->hash_size : 256;
-    struct const_key *old = d->const_hash;
-    struct const_key *table = arena_array(d->arena, size, sizeof *table);
-    if (!table) return decode_no_memory(d);
-    for (uint32_t i = 0; i < d->hash_size; i++) {
-        if (!old[i].bytes) continue;
-        uint64_t h = const_hash(old[i].value, old[i].bytes);
-        while (table[h & (size - 1)].bytes) h++;
-        table[h & (size - 1)] = old[i];
-    }
-    d->const_hash = table;
-    d->hash_size = size;
-    return true;
-}
-
-bool decode_const(struct decoder *d, uint64_t value, unsigned bytes,
-                  slot_t *slot) {
-    struct program *p = d->program;
-    if (bytes == 1) value = value != 0;
-    else if (bytes < 8) value &= (1ull << 8 * bytes) - 1;
-    if (2 * d->hash_used >= d->hash_size && !grow_hash(d)) return false;
-    uint64_t h = const_hash(value, bytes);
-    struct const_key *k;
-    while ((k = &d->const_hash[h & (d->hash_size - 1)])->bytes) {
-        if (k->value == value && k->bytes == bytes) {
-            *slot = k->offset | SLOT_CONST;
-            return true;
-        }
-        h++;
-    }
-    size_t row = bytes == 1 ? 64 : LANES * bytes;
-    if (p->consts_size + row > d->consts_cap) {
-        size_t cap = d->consts_cap ? 2 * d->consts_cap : 4096;
-        uint8_t *grown = aligned_alloc(64, cap);
-        if (!grown) return decode_no_memory(d);
-        if (p->consts_size) memcpy(grown, p->consts, p->consts_size);
-        free(p->consts);
-        p->consts = grown;
-        d->consts_cap = cap;
-    }
-    memset(p->consts + p->consts_size, 0, row);
-    fill_row(p->consts + p->consts_size, value, bytes);
-    *k = (struct const_key){value, bytes, (uint32_t)p->consts_size};
-    d->hash_used++;
-    p->consts_size += row;
-    *slot = k->offset | SLOT_CONST;
-    return true;
-}
-
-/* The bits of a literal as a value of the type. PTX 4.5: 0f and 0d literals
- * are exact bits, decimal ones are double and converted to what is needed. */
-static uint64_t literal_bits(const struct ptx_operand *o, enum ptx_type t) {
-    float f;
-    double x;
-    uint32_t w;
-    uint64_t bits = (uint64_t)o->imm;
-    switch (o->kind) {
-    case PTX_OPND_F32:
-        if (t != PTX_F64) return (uint32_t)bits;
-        w = (uint32_t)bits;
-        memcpy(&f, &w, sizeof f);
-        x = (double)f;
-        memcpy(&bits, &x, sizeof bits);
-        return bits;
-    case PTX_OPND_F64:
-        if (t != PTX_F32 && t != PTX_B32) return bits;
-        memcpy(&x, &bits, sizeof x);
-        f = (float)x;
-        memcpy(&w, &f, sizeof w);
-        return w;
-    default:
-        if (t == PTX_F32) {
-            f = (float)o->imm;
-            memcpy(&w, &f, sizeof w);
-            return w;
-        }
-        if (t == PTX_F64) {
-            x = (double)o->imm;
-            memcpy(&bits, &x, sizeof bits);
-        }
-        return bits;
-    }
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -159,7 +29,7 @@ static bool sreg_source(struct decoder *d, enum ptx_sreg r, slot_t *slot,
 #include "ptx/sregs.def"
 #undef PTX_SREG
     };
-    *width = (uint8_t)row_bytes((enum ptx_type)types[r]);
+    *width = (uint8_t)decode_row_bytes((enum ptx_type)types[r]);
     d->program->sregs_used |= 1ull << r;
     if (!sreg_is_dynamic(r)) {
         *slot = sreg_slot(r);
@@ -247,14 +117,14 @@ bool decode_source(struct decoder *d, const struct ptx_operand *o,
     uint8_t ignored;
     if (!width) width = &ignored;
     *slot = SLOT_NONE;
-    *width = (uint8_t)row_bytes(type);
+    *width = (uint8_t)decode_row_bytes(type);
     switch (o->kind) {
     case PTX_OPND_SINK: case PTX_OPND_NONE:
         return true;
     case PTX_OPND_REG:
         return reg_source(d, o, slot, width);
     case PTX_OPND_INT: case PTX_OPND_F32: case PTX_OPND_F64:
-        return decode_const(d, literal_bits(o, type), *width, slot);
+        return decode_const(d, decode_literal(o, type), *width, slot);
     case PTX_OPND_SREG:
         return sreg_source(d, (enum ptx_sreg)o->index, slot, width);
     case PTX_OPND_VAR:
@@ -341,7 +211,7 @@ static bool vector_operand(struct decoder *d, const struct ptx_operand *o,
         slot_t pair;
         if (is_dest && e->kind == PTX_OPND_SINK) {
             v->slot[i] = SLOT_NONE;
-            v->bytes[i] = (uint8_t)row_bytes(type);
+            v->bytes[i] = (uint8_t)decode_row_bytes(type);
         } else if (is_dest) {
             if (!decode_dest(d, e, &v->slot[i], &pair, &v->bytes[i]))
                 return false;
@@ -355,7 +225,7 @@ static bool vector_operand(struct decoder *d, const struct ptx_operand *o,
 /* An unsigned type of the given size: elements of a packed value. */
 static enum ptx_type piece_type(enum ptx_type whole, int32_t pieces) {
     if (pieces < 1) return PTX_NONE;
-    switch (element_bytes(whole) / (unsigned)pieces) {
+    switch (decode_element_bytes(whole) / (unsigned)pieces) {
     case 1: return PTX_B8;
     case 2: return PTX_B16;
     case 4: return PTX_B32;
@@ -439,7 +309,7 @@ bool decode_shape(struct decoder *d, const char *shape,
                   const struct ptx_instr *in, struct insn *out) {
     unsigned n = 0, at = 0;
     bool source = false;
-    out->bytes = (uint8_t)element_bytes(
+    out->bytes = (uint8_t)decode_element_bytes(
         in->n_types ? (enum ptx_type)in->types[0] : PTX_NONE);
     for (const char *s = shape; *s; s++) {
         if (*s == ':') {

@@ -286,7 +286,7 @@ struct block *block_create(const struct exec_launch *l);
 void block_start(struct block *b, const uint32_t ctaid[3]);
 /* Runs at most about `budget` warp instructions. With a non-NULL rng the
  * order of warps and the length of their turns are drawn from it (seeded
- * runs: 1 to 2^9 instructions, every order of magnitude as likely); else warps
+ * runs: 1 to 1023 instructions, every order of magnitude as likely); else warps
  * take turns in order, of 64 to 511 instructions. Both interleave warps in
  * the middle of straight code, so that a missing barrier can show. */
 struct rng;
