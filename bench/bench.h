@@ -14,7 +14,7 @@
 
 #define THROUGHPUT_SCHEMA 1
 #define BASELINE "async"
-#define MAX_LIST 32
+#define MAX_LIST 64
 
 struct options {
     const char *device;             /* auto, sim, cuda; later sim or cuda */

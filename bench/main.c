@@ -28,33 +28,22 @@ static const char usage[] =
 "  --seed N                of the order of turns (default 1)\n"
 "  --only throughput|micro one of the two parts\n";
 
-static const char *const all_strategies[] = {
+#define NAME_BYTES 64
+
+static char all_strategies[][NAME_BYTES] = {
 #define STRATEGY(ident, name, ...) name,
 #include "harness/strategies.def"
 #undef STRATEGY
-    NULL
+    ""
 };
 
-static const char *const all_scenarios[] = {
+/* Identifiers, until options_parse() puts dashes for underscores. */
+static char all_scenarios[][NAME_BYTES] = {
 #define SCENARIO(ident) #ident,
 #include "scenarios/catalogue.def"
 #undef SCENARIO
-    NULL
+    ""
 };
-
-/* Splits a private copy of TEXT at commas. */
-static bool split(const char *text, const char **list, size_t *n)
-{
-    char *copy = strdup(text), *save = NULL;
-    *n = 0;
-    for (char *p = strtok_r(copy, ",", &save); p;
-         p = strtok_r(NULL, ",", &save)) {
-        if (*n == MAX_LIST)
-            return false;
-        list[(*n)++] = p;
-    }
-    return *n > 0;
-}
 
 static bool is_number(const char *text, double least, double most,
                       double *value)
@@ -65,59 +54,55 @@ static bool is_number(const char *text, double least, double most,
     return !errno && end != text && !*end && *value >= least && *value <= most;
 }
 
+/* The next of the words between commas, false at the end or on a long one. */
+static bool word(const char **text, char out[NAME_BYTES])
+{
+    size_t n = strcspn(*text, ",");
+    if (n == 0 || n >= NAME_BYTES)
+        return false;
+    memcpy(out, *text, n);
+    out[n] = 0;
+    *text += n + ((*text)[n] == ',' && (*text)[n + 1]);
+    return true;
+}
+
+/* Microseconds to nanoseconds. */
 static bool times(const char *text, double *ns, size_t *n)
 {
-    const char *list[MAX_LIST];
-    if (!split(text, list, n))
-        return false;
-    for (size_t i = 0; i < *n; i++) {
-        if (!is_number(list[i], 0, 1e6, &ns[i]))
+    char one[NAME_BYTES];
+    for (*n = 0; word(&text, one); ++*n) {
+        if (*n == MAX_LIST || !is_number(one, 0, 1e6, &ns[*n]))
             return false;
-        ns[i] *= 1e3;
+        ns[*n] *= 1e3;
     }
-    return true;
+    return !*text && *n > 0;
 }
 
-/* An identifier of a .def list as its name: dashes for underscores. */
-static char *as_name(const char *ident)
+/* `all`, `none` or some of the names in ALL, which the list points into,
+ * each once. */
+static bool names(const char *text, char (*all)[NAME_BYTES],
+                  const char **list, size_t *n)
 {
-    char *name = strdup(ident);
-    for (char *c = name; *c; c++)
-        if (*c == '_')
-            *c = '-';
-    return name;
-}
-
-/* `all`, `none` or some of the names in ALL; *unknown is one that is not. */
-static bool names(const char *text, const char *const *all, const char **list,
-                  size_t *n, const char **unknown)
-{
-    const char *known[MAX_LIST];
-    size_t n_known = 0;
-    while (all[n_known] && n_known < MAX_LIST) {
-        known[n_known] = as_name(all[n_known]);
-        n_known++;
-    }
+    char one[NAME_BYTES];
+    bool every = !strcmp(text, "all");
     *n = 0;
-    if (!strcmp(text, "none"))
+    for (char (*a)[NAME_BYTES] = all; every && **a && *n < MAX_LIST; a++)
+        list[(*n)++] = *a;
+    if (every || !strcmp(text, "none"))
         return true;
-    if (!strcmp(text, "all")) {
-        memcpy(list, known, n_known * sizeof *list);
-        *n = n_known;
-        return true;
-    }
-    *unknown = text;
-    if (!split(text, list, n))
-        return false;
-    for (size_t i = 0; i < *n; i++) {
-        size_t k = 0;
-        while (k < n_known && strcmp(known[k], list[i]))
-            k++;
-        *unknown = list[i];
-        if (k == n_known)
+    while (word(&text, one)) {
+        char (*a)[NAME_BYTES] = all;
+        while (**a && strcmp(*a, one))
+            a++;
+        size_t twice = 0;
+        while (twice < *n && list[twice] != *a)
+            twice++;
+        if (!**a || *n == MAX_LIST)
             return false;
+        if (twice == *n)
+            list[(*n)++] = *a;
     }
-    return true;
+    return !*text && *n > 0;
 }
 
 static void ensure_baseline(struct options *o)
@@ -142,12 +127,10 @@ static const struct option long_options[] = {
     { "only", 1, NULL, ONLY }, { "help", 0, NULL, HELP }, { 0 }
 };
 
-/* False when VALUE is not one for option C; *why is then the culprit. */
-static bool set_option(struct options *o, int c, const char *value,
-                       const char **why)
+/* False when VALUE is not one for option C. */
+static bool set_option(struct options *o, int c, const char *value)
 {
     double x = 0;
-    *why = value;
     switch (c) {
     case DEVICE:
         o->device = value;
@@ -162,11 +145,9 @@ static bool set_option(struct options *o, int c, const char *value,
         o->turn_ns = is_number(value, 0, 1e4, &x) ? x * 1e6 : -1;
         return o->turn_ns >= 0;
     case STRATEGIES:
-        return names(value, all_strategies, o->strategies, &o->n_strategies,
-                     why);
+        return names(value, all_strategies, o->strategies, &o->n_strategies);
     case SCENARIOS:
-        return names(value, all_scenarios, o->scenarios, &o->n_scenarios,
-                     why);
+        return names(value, all_scenarios, o->scenarios, &o->n_scenarios);
     case KERNELS:
         return times(value, o->kernel_ns, &o->n_kernels);
     case HOST:
@@ -190,7 +171,6 @@ static bool set_option(struct options *o, int c, const char *value,
 
 int options_parse(struct options *o, int argc, char **argv)
 {
-    const char *why;
     int c, which = 0;
     *o = (struct options){ .device = "auto", .throughput = true,
                            .micro = true };
@@ -200,8 +180,11 @@ int options_parse(struct options *o, int argc, char **argv)
         [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "5",
         [SEED] = "1"
     };
+    for (char (*a)[NAME_BYTES] = all_scenarios; **a; a++)
+        for (char *u = *a; (u = strchr(u, '_')); )
+            *u = '-';
     for (int i = SECONDS; i <= SEED; i++)
-        set_option(o, i, defaults[i], &why);
+        set_option(o, i, defaults[i]);
     while ((c = getopt_long(argc, argv, "", long_options, &which)) != -1) {
         if (c == HELP) {
             fputs(usage, stdout);
@@ -209,12 +192,13 @@ int options_parse(struct options *o, int argc, char **argv)
         }
         if (c == '?')
             return 2;               /* getopt has named it */
-        if (!set_option(o, c, optarg, &why)) {
+        if (!set_option(o, c, optarg)) {
             fprintf(stderr, "faultlag-bench: --%s: not possible: %s\n",
-                    long_options[which].name, why);
+                    long_options[which].name, optarg);
             return 2;
         }
     }
+    ensure_baseline(o);
     o->passed = argv + optind;
     o->n_passed = argc - optind;
     for (int i = 0; i < o->n_passed; i++)
@@ -223,7 +207,6 @@ int options_parse(struct options *o, int argc, char **argv)
                     o->passed[i]);
             return 2;
         }
-    ensure_baseline(o);
     return 0;
 }
 

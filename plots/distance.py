@@ -28,7 +28,7 @@ def draw_cell(ax, x, y, rows, column, norm, cmap):
         colour = cmap(norm(float(np.median(values))))
         ax.add_patch(plt.Rectangle((x - 0.5, y - 0.5), 1, 1, color=colour,
                                    linewidth=0))
-        dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.55
+        dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.45
         first, *rest = cell_text(values, len(values), len(rows)).split("\n")
         ink = "white" if dark else style.INK
         ax.text(x, y - (0.16 if rest else 0), first, ha="center",
