@@ -200,6 +200,8 @@ void parse_params(struct parser *p, bool proto);         /* parser_var.c */
 void parse_variables(struct parser *p, enum ptx_space space,
                      const struct ptx_var *flags);       /* parser_var.c */
 void parse_registers(struct parser *p);                  /* parser_var.c */
+/* Behind .attribute: (.managed) or (.unified(id, id)). */
+void parse_attribute(struct parser *p, struct ptx_var *v);
 void parse_initialiser(struct parser *p, struct ptx_var *v,
                        const uint64_t *dims, unsigned n_dims); /* parser_init.c */
 /* A statement that begins with an opcode, already joined with its suffixes;

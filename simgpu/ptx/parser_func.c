@@ -29,8 +29,7 @@ static void parse_attributes(struct parser *p)
         case DIR_blocksareclusters: break;
         case DIR_pragma: skip_past(p, ';'); break;
         case DIR_attribute:
-            expect(p, '(');
-            skip_past(p, ')');
+            parse_attribute(p, &(struct ptx_var){ 0 });
             break;
         default: fail(p, "directive that a function cannot have here");
         }

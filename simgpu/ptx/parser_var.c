@@ -21,7 +21,7 @@ static void parse_align(struct parser *p, struct ptx_var *v)
     v->align = align;
 }
 
-static void parse_attribute(struct parser *p, struct ptx_var *v)
+void parse_attribute(struct parser *p, struct ptx_var *v)
 {
     expect(p, '(');
     do {

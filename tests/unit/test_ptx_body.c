@@ -1,6 +1,5 @@
 /* The PTX parser inside a kernel: suffixes, operands, registers, labels,
  * scopes and calls as nvcc 13.0 writes them. */
-#define _GNU_SOURCE /* asprintf */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -17,10 +16,10 @@ static struct ptx_module *body(const char *text, const struct ptx_func **f)
     static const char head[] = BODY(
         ".reg .pred %%p<5>; .reg .b16 %%rs<5>; .reg .b32 %%r<20>;\n"
         ".reg .f32 %%f<5>; .reg .b64 %%rd<9>; .reg .f64 %%fd<5>;\n%s");
-    char *all;
-    assert_true(asprintf(&all, head, text) > 0);
+    char all[4096];
+    int n = snprintf(all, sizeof all, head, text);
+    assert_in_range(n, 1, sizeof all - 1);
     struct ptx_module *m = must_parse(all);
-    free(all);
     *f = &m->funcs[ptx_find_func(m, "k")];
     return m;
 }
@@ -250,6 +249,71 @@ static void calls(void **state)
     ptx_module_free(m);
 }
 
+/* PTX 9.4: bits go with everything of their size, loads, stores and
+ * conversions take wider registers, halves live in integers. What must not
+ * pass is in test_ptx_refused.c. */
+static void type_rules(void **state)
+{
+    (void)state;
+    static const char *const accepted[] = {
+        "mul.wide.s32 %rd1, %r1, -2;", "mul.wide.u16 %r1, %rs1, %rs2;",
+        "mad.wide.u32 %rd1, %r1, %r2, %rd2;", "mad.lo.s32 %r1, %r1, 2, %r2;",
+        "cvt.u16.u8 %rs1, %r1;", "cvt.s64.s8 %rd1, %rs1;",
+        "cvt.rn.f16.f32 %rs1, %f1;", "cvt.rn.f16x2.f32 %r1, %f1, %f2;",
+        "ld.global.u8 %r1, [%rd1];", "ld.global.s8 %rd1, [%rd1];",
+        "ld.global.u32 %rd1, [%rd1];", "ld.shared.b32 %f1, [%r1];",
+        "st.global.u8 [%rd1], %rs1;", "st.global.u16 [%rd1], %r1;",
+        "st.global.v2.f32 [%rd1], {%f1, 0f3F800000};",
+        "add.f16 %rs1, %rs1, %rs2;", "fma.rn.bf16x2 %r1, %r1, %r1, %r2;",
+        "add.f32 %r1, %f1, 2.5;", "and.b32 %r1, %f1, 0xff;",
+        "mov.b32 %r1, %f1;", "mov.f32 %f1, %r1;", "mov.b32 %r1, {%rs1, 5};",
+        "mov.b64 {%r1, _}, %rd1;", "mov.pred %p1, %p2;", "mov.pred %p1, -1;",
+        "shl.b64 %rd1, %rd1, %r1;", "bfe.u64 %rd1, %rd2, 3, %r1;",
+        "clz.b64 %r1, %rd1;", "popc.b64 %r1, %rd1;",
+        "setp.gt.f32 %p1, %f1, 0f00000000;", "set.gt.u32.f32 %r1, %f1, %f2;",
+        "selp.f32 %f1, %f2, 0f00000000, !%p1;",
+        "slct.f32.s32 %f1, %f2, %f3, %r1;", "testp.finite.f64 %p1, %fd1;",
+        "atom.global.add.f64 %fd1, [%rd1], %fd2;",
+        "atom.global.cas.b16 %rs1, [%rd1], %rs2, 3;",
+        "atom.global.add.u32 _, [%rd1], 1;",
+        "red.global.add.u64 [%rd1], 1;", "isspacep.global %p1, %rd1;",
+        "cvta.to.global.u64 %rd1, %rd1;", "match.any.sync.b64 %r1, %rd1, -1;",
+        "vote.sync.any.pred %p1, %p2, -1;", "elect.sync _|%p1, -1;",
+        "vote.sync.ballot.b32 %r1, 1, -1;", "discard.global.L2 [%rd1], 128;",
+        "activemask.b32 %r1;", "fence.acq_rel.gpu;", "nanosleep.u32 %r1;",
+        "bar.red.popc.u32 %r1, 0, !%p1;", "mov.u64 %rd1, %clock64;",
+    };
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        const struct ptx_func *f;
+        struct ptx_module *m = body(accepted[i], &f);
+        if (f->instrs[0].opcode == PTX_OP_unsupported)
+            fail_msg("not understood: %s", accepted[i]);
+        ptx_module_free(m);
+    }
+}
+
+/* What stands in nvcc's output but means nothing here. */
+static void passed_over(void **state)
+{
+    (void)state;
+    struct ptx_module *m = must_parse(HEADER
+        ".pragma \"nounroll\";\n.loc 1 1 1\n"
+        ".local .align 4 .b8 depot[8];\n"
+        ".global .attribute(.unified(19, 95)) .u32 u;\n"
+        ".func .attribute(.unified(1, 2)) f() .abi_preserve 4;\n"
+        ".entry k() .pragma \"x\"; .maxnctapersm 3 {\n"
+        ".pragma \"nounroll\";\n.file 1 \"a\"\n"
+        ".section .debug_x { .b8 1 }\n;;\n"
+        "P: .callprototype _ () .abi_preserve 8;\n"
+        ".reg .f64 %fd<2>; mov.f64 %fd1, 1.5e-3;\n}\n");
+    const struct ptx_func *f = &m->funcs[ptx_find_func(m, "k")];
+    double d;
+    assert_int_equal(f->n_instrs, 1);
+    memcpy(&d, &f->instrs[0].operands[1].imm, sizeof d);
+    assert_true(d == 1.5e-3);
+    ptx_module_free(m);
+}
+
 static void unsupported(void **state)
 {
     (void)state;
@@ -260,18 +324,20 @@ static void unsupported(void **state)
         "mov.u32 %r1, %pm0;\n"
         "ld.shared::cluster.u32 %r1, [%r2];\n"
         "nanosleep.u32 5, 6;\n"
+        "mma.sync.aligned.b32 %r1, 1, 2, 3, 4, 5, 6, 7, 8;\n"
         "add.s32 %r1, %r2, 3;\n", &f);
     static const char *const text[] = {
         "tcgen05.alloc.cta_group::1.sync.aligned.b32", "add.e2m1x2",
         "mov.u32 %pm0", "ld.shared::cluster.u32", "nanosleep.u32",
+        "mma.sync.aligned.b32",
     };
-    for (unsigned i = 0; i < 5; i++) {
+    for (unsigned i = 0; i < 6; i++) {
         char buf[64];
         assert_int_equal(f->instrs[i].opcode, PTX_OP_unsupported);
         assert_string_equal(ptx_instr_text(m, &f->instrs[i], buf, sizeof buf),
                             text[i]);
     }
-    assert_int_equal(f->instrs[5].opcode, PTX_OP_add);
+    assert_int_equal(f->instrs[6].opcode, PTX_OP_add);
     ptx_module_free(m);
 }
 
@@ -285,6 +351,8 @@ int main(void)
         cmocka_unit_test(labels_and_tables),
         cmocka_unit_test(nested_scopes),
         cmocka_unit_test(calls),
+        cmocka_unit_test(type_rules),
+        cmocka_unit_test(passed_over),
         cmocka_unit_test(unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
