@@ -91,7 +91,7 @@ static const struct { const char *text, *message; } REFUSED[] = {
     { HEADER ".section .debug_str { .b32 1 }", "expected in .debug_str" },
     { HEADER ".section .x { ", "text ends where '}'" },
     { HEADER ".func .attribute(.unified(1 \x80", "PTX does not have" },
-    { HEADER ".section .x { \x80", "text ends where '}'" },
+    { HEADER ".section .x { \x80", "PTX does not have" },
     { HEADER ".entry k() { .loc 1 2 3, function_name $S, inlined_at 1 1 1\n}",
       "t:4: function_name of .loc is not defined" },
     { HEADER ".alias a, b;", ".alias needs two declared functions" },
