@@ -62,13 +62,13 @@ def trial(random_, scenario, strategy, i, mode):
     return row
 
 
-def trials(seed=1, per_cell=8):
+def trials(seed=1, per_cell=8, scenarios=tuple(SCENARIOS)):
     r = random.Random(seed)
-    rows = [trial(r, a, b, i, mode) for a in SCENARIOS for b in STRATEGIES
+    rows = [trial(r, a, b, i, mode) for a in scenarios for b in STRATEGIES
             for mode in ("free", "seeded") for i in range(per_cell)]
     return rows + [dict(trial(r, a, b, 0, "free"), variant="healthy",
                         outcome="clean", report_line="")
-                   for a in SCENARIOS for b in STRATEGIES]
+                   for a in scenarios for b in STRATEGIES]
 
 
 def throughput(seed=1, repetitions=7):
@@ -144,10 +144,10 @@ def trace(strategy, launches=18, bad=4):
                           "device": "cuda"}, "traceEvents": events}
 
 
-def write_run(folder, seed=1):
+def write_run(folder, seed=1, scenarios=tuple(SCENARIOS)):
     os.makedirs(folder, exist_ok=True)
     write_csv(os.path.join(folder, "trials.csv"), TRIAL_COLUMNS,
-              trials(seed))
+              trials(seed, scenarios=scenarios))
     write_csv(os.path.join(folder, "throughput.csv"), THROUGHPUT_COLUMNS,
               throughput(seed))
     with open(os.path.join(folder, "context.json"), "w") as f:

@@ -26,7 +26,8 @@ def png_size(raw):
 
 class Files(support.FolderTest):
     def draw(self, seed=1):
-        synthetic.write_run(self.folder, seed)
+        synthetic.write_run(self.folder, seed,
+                            ["bad-gather", "preprocess-race"])
         run = data.Run(self.folder)
         made = make_plots.make(run, style, ORDINARY)
         return {f: support.read(os.path.join(self.folder, make_plots.FOLDER,
