@@ -135,6 +135,16 @@ static int sum_up(const struct stage *g, struct sinks *s, int code,
     return code;
 }
 
+static bool add_trace(struct fl_plan *plan, const char *path)
+{
+    const char *why = !access(path, F_OK) ? "it exists"
+        : fl_plan_add_trace(plan, NULL, path) ? NULL
+        : "only a faulty trial in free mode can be traced";
+    if (why)
+        fprintf(stderr, "faultlag: --trace %s: %s\n", path, why);
+    return !why;
+}
+
 int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
 {
     struct sinks sinks = { 0 };
@@ -143,6 +153,8 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
         || (o->json && !strcmp(o->json, "-"));
     FILE *table = data_out ? stderr : stdout;
     int code = set_up(o, table, &g);
+    if (code < 0 && o->trace && !add_trace(&g.plan, o->trace))
+        code = FL_EXIT_USAGE;
     if (code < 0 && (!open_sink(o->csv, &sinks.csv)
                      || !open_sink(o->json, &sinks.json)))
         code = FL_EXIT_USAGE;
@@ -155,8 +167,6 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
         }
         if (sinks.json)
             fputs("[\n", sinks.json);
-        if (o->trace)
-            g.plan.trials[0].trace = fl_strdup(o->trace);
         g.runner.context = &sinks;
         code = sum_up(&g, &sinks, fl_runner_run(&g.runner), table);
         if (sinks.json)
@@ -187,7 +197,11 @@ static int bench_into(struct stage *g, struct sinks *s, bool fresh, int argc,
     if (code == FL_EXIT_INTERRUPTED)
         fprintf(stderr, "\nfaultlag: interrupted; what is done is saved. Go "
                 "on with: faultlag bench --resume %s\n", r->path);
-    return sum_up(g, s, code, stdout);
+    code = sum_up(g, s, code, stdout);
+    if (code == FL_EXIT_DEVIATED)
+        fprintf(stderr, "\nWhat these trials wrote to stderr is in "
+                "%s/logs.\n", r->path);
+    return code;
 }
 
 int fl_cmd_bench(const struct fl_options *given, int argc, char **argv)

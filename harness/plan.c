@@ -207,41 +207,54 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
     return true;
 }
 
-/* The first by name of the scenarios that run freely and faulty. */
-static const struct fl_json *scenario_to_trace(const struct fl_plan *plan)
+static const char *scenario_name(const struct fl_planned *t)
 {
-    const struct fl_json *best = NULL;
+    return fl_json_string(t->scenario, "name", "");
+}
+
+static const struct fl_planned *trial_to_trace(const struct fl_plan *plan,
+                                               const char *strategy)
+{
+    const struct fl_planned *best = NULL;
     for (size_t i = 0; i < plan->n; i++) {
         const struct fl_planned *t = &plan->trials[i];
-        if (!t->schedule && !strcmp(t->variant, "faulty")
-            && (!best || strcmp(fl_json_string(t->scenario, "name", ""),
-                                fl_json_string(best, "name", "")) < 0))
-            best = t->scenario;
+        if (t->schedule || t->aside || strcmp(t->variant, "faulty")
+            || (strategy && strcmp(t->strategy, strategy)))
+            continue;
+        int order = best ? strcmp(scenario_name(t), scenario_name(best)) : -1;
+        if (order < 0 || (order == 0 && t->seed < best->seed))
+            best = t;
     }
     return best;
+}
+
+bool fl_plan_add_trace(struct fl_plan *plan, const char *strategy,
+                       const char *path)
+{
+    const struct fl_planned *which = trial_to_trace(plan, strategy);
+    if (!which)
+        return false;
+    struct fl_planned t = *which;
+    t.id = fl_format("trace of %s", t.id);
+    t.trace = fl_strdup(path);
+    t.aside = true;
+    t.done = !access(path, F_OK);
+    plan->trials = fl_grow(plan->trials, plan->n + 1, sizeof *plan->trials);
+    plan->trials[plan->n++] = t;
+    return true;
 }
 
 void fl_plan_add_traces(struct fl_plan *plan, const char *folder)
 {
     static const char *const strategies[] = { "async", "async-check", "sync" };
-    const struct fl_json *scenario = scenario_to_trace(plan);
-    size_t n = plan->n, k = 0;
-    for (size_t i = 0; scenario && k < 3 && i < n; i++) {
-        struct fl_planned t = plan->trials[i];
-        if (t.schedule || t.scenario != scenario
-            || strcmp(t.variant, "faulty")
-            || strcmp(t.strategy, strategies[k]))
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        const struct fl_planned *t = trial_to_trace(plan, strategies[i]);
+        if (!t)
             continue;
-        t.id = fl_format("trace of %s", t.id);
-        t.trace = fl_format("%s/trace-%s-%s.json", folder,
-                            fl_json_string(scenario, "name", "?"), t.strategy);
-        t.aside = true;
-        t.done = !access(t.trace, F_OK);
-        plan->trials = fl_grow(plan->trials, plan->n + 1,
-                               sizeof *plan->trials);
-        plan->trials[plan->n++] = t;
-        k++;
-        i = (size_t)-1;                 /* the next strategy, from the start */
+        char *path = fl_format("%s/trace-%s-%s.json", folder,
+                               scenario_name(t), t->strategy);
+        fl_plan_add_trace(plan, strategies[i], path);
+        free(path);
     }
 }
 

@@ -28,9 +28,14 @@ struct fl_plan {
 bool fl_plan_make(const struct fl_json *listing,
                   const struct fl_options *options,
                   enum fl_device_kind device, struct fl_plan *plan);
-/* Adds trials beside the plan, at its end, that are made for their timelines:
- * the first faulty scenario under up to three strategies that differ most.
- * Tracing adds work to the device, so they give no rows. */
+/* Adds a trial beside the plan, at its end, that is made for its timeline:
+ * tracing adds work to the device, so it gives no row. It is the plan's first
+ * faulty free trial under that strategy (NULL: any) of the scenario that comes
+ * first by name. False: there is none. */
+bool fl_plan_add_trace(struct fl_plan *plan, const char *strategy,
+                       const char *path);
+/* One in a results folder for each of three strategies that differ most, as
+ * far as the plan has them. */
 void fl_plan_add_traces(struct fl_plan *plan, const char *folder);
 void fl_plan_free(struct fl_plan *plan);
 

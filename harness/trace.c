@@ -18,6 +18,7 @@ struct trace {
     struct fl_text out;
     struct fl_clock clock;
     int64_t start_ns;
+    int64_t uncertainty_ns;     /* the largest of the kernels' times */
     cudaStream_t streams[MAX_STREAMS];
     int n_streams;
 };
@@ -107,6 +108,8 @@ static void put_kernel(struct trace *tr, const struct fl_event *e,
         return;
     if (ended)
         fl_clock_map(&tr->clock, ended, &to, &uncertainty);
+    if (uncertainty > tr->uncertainty_ns)
+        tr->uncertainty_ns = uncertainty;
     short_name(e, name);
     put_slice(tr, name, ended ? "kernel" : "kernel that did not finish",
               stream_lane(tr, e->stream), from, to, e);
@@ -124,6 +127,20 @@ static void put_host(struct trace *tr, const struct fl_event *e)
         put_slice(tr, "check", "check", HOST_LANE, end, e->checked_ns, e);
 }
 
+static void put_about(struct trace *tr)
+{
+    const struct fl_trial *t = &tr->run->trial;
+    fl_json_open(&tr->out, "otherData", '{');
+    fl_json_put_string(&tr->out, "scenario", t->scenario->name);
+    fl_json_put_string(&tr->out, "variant", fl_variant_name(t->variant));
+    fl_json_put_string(&tr->out, "strategy", t->strategy->name);
+    fl_json_put_string(&tr->out, "device", tr->run->device);
+    fl_json_put_string(&tr->out, "device_name", tr->run->device_name);
+    fl_json_put_integer(&tr->out, "clock_uncertainty_ns",
+                        tr->uncertainty_ns);
+    fl_json_close(&tr->out, '}');
+}
+
 bool fl_trace_write(struct fl_run *run, const char *path)
 {
     const struct fl_trial *t = &run->trial;
@@ -138,13 +155,6 @@ bool fl_trace_write(struct fl_run *run, const char *path)
             end = t->events[i].end_ns;
     bool faulted = fl_fault_time(run, &fault, &uncertainty, &contradiction);
     fl_json_open(&tr.out, NULL, '{');
-    fl_json_open(&tr.out, "otherData", '{');
-    fl_json_put_string(&tr.out, "scenario", t->scenario->name);
-    fl_json_put_string(&tr.out, "variant", fl_variant_name(t->variant));
-    fl_json_put_string(&tr.out, "strategy", t->strategy->name);
-    fl_json_put_string(&tr.out, "device", run->device);
-    fl_json_put_string(&tr.out, "device_name", run->device_name);
-    fl_json_close(&tr.out, '}');
     fl_json_open(&tr.out, "traceEvents", '[');
     put_lane_name(&tr, HOST_LANE, "host");
     for (size_t i = 0; i < t->n_events; i++) {
@@ -163,6 +173,7 @@ bool fl_trace_write(struct fl_run *run, const char *path)
     if (t->report.code)
         put_instant(&tr, "report", HOST_LANE, t->report.time_ns);
     fl_json_close(&tr.out, ']');
+    put_about(&tr);
     fl_json_close(&tr.out, '}');
     fl_text_puts(&tr.out, "\n");
     FILE *f = fopen(path, "wx");        /* never over an older file */
