@@ -2,12 +2,12 @@
  * options, and which parts run on which device. */
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "bench/bench.h"
+#include "harness/environment.h"
 
 static const char usage[] =
 "usage: faultlag-bench [options] [-- GOOGLE-BENCHMARK-OPTIONS]\n"
@@ -210,21 +210,18 @@ int options_parse(struct options *o, int argc, char **argv)
     return 0;
 }
 
-/* A GPU if one answers, else the software device; which is said. */
-static const char *resolve(const char *device)
+/* The device's kind, "sim" or "cuda"; NULL, told on stderr, if it cannot be
+ * used. */
+static const char *resolve(const char *wanted)
 {
-    struct worker w;
-    struct turn_reply r;
-    if (strcmp(device, "auto"))
-        return device;
-    signal(SIGPIPE, SIG_IGN);
-    bool gpu = worker_start(&w, "cuda", BASELINE, &r);
-    worker_stop(&w);
-    if (gpu)
-        fprintf(stderr, "faultlag-bench: device cuda: %s\n", r.text);
-    else
-        fprintf(stderr, "faultlag-bench: device sim (no GPU: %s)\n", w.gone);
-    return gpu ? "cuda" : "sim";
+    struct fl_places places;
+    enum fl_device_kind kind = FL_DEVICE_SIM;
+    struct fl_json *probe;
+    fl_places_find(&places);
+    bool ok = fl_choose_device(&places, wanted, &kind, &probe);
+    fl_json_free(probe);
+    fl_places_free(&places);
+    return ok ? fl_device_kind_name(kind) : NULL;
 }
 
 int main(int argc, char **argv)
@@ -238,6 +235,8 @@ int main(int argc, char **argv)
         return 3;
     }
     o.device = resolve(o.device);
+    if (!o.device)
+        return 3;
     if (o.throughput)
         rc = throughput_run(&o);
     if (o.micro && rc <= 1) {

@@ -1,7 +1,6 @@
 /* Workers as processes: start, ask, stop. What device a worker gets is a
  * matter of its environment alone, as for a trial. */
 #include <errno.h>
-#include <libgen.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "harness/environment.h"
 
 #define ANSWER_MS 60000             /* no turn takes this long */
 
@@ -27,38 +27,21 @@ static bool is_blocking(const char *strategy)
     return false;
 }
 
-/* PATH relative to the folder of this executable. */
-static const char *beside(const char *path)
+/* In the new process: becomes the worker program beside faultlag-trial. */
+static _Noreturn void become(const char *device, bool blocking, char **argv)
 {
-    static char text[PATH_MAX];
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    snprintf(text, sizeof text, "%.3000s/%s", dirname(self), path);
-    return text;
-}
-
-static void prepend(const char *variable, const char *value)
-{
-    const char *old = getenv(variable);
-    char text[2 * PATH_MAX];
-    snprintf(text, sizeof text, "%s%s%.4000s", value, old && *old ? ":" : "",
-             old ? old : "");
-    setenv(variable, text, 1);
-}
-
-static void choose_device(const char *device)
-{
-    if (strcmp(device, "sim"))
-        return;                     /* the executable's own path finds CUDA's */
-    prepend("LD_LIBRARY_PATH", beside("../lib/simgpu"));
-    prepend("LD_PRELOAD", beside("../lib/simgpu/libcudart.so.13"));
-}
-
-static void exec_worker(char **argv)
-{
-    execv(beside("faultlag-bench-worker"), argv);
-    perror("faultlag-bench: faultlag-bench-worker");
+    struct fl_places places;
+    struct fl_env env;
+    fl_places_find(&places);
+    fl_environment_for(&places, strcmp(device, "sim") ? FL_DEVICE_CUDA
+                                                      : FL_DEVICE_SIM, &env);
+    if (blocking)
+        fl_env_set(&env, "CUDA_LAUNCH_BLOCKING", "1");
+    char *slash = strrchr(places.trial, '/');
+    char *program = fl_format("%.*s/faultlag-bench-worker",
+                              (int)(slash - places.trial), places.trial);
+    execve(program, argv, env.list);
+    perror(program);
     _exit(127);
 }
 
@@ -86,13 +69,9 @@ static bool launch(struct worker *w, const char *device, const char *strategy)
         dup2(from[1], STDOUT_FILENO);
         for (int fd = 3; fd < 1024; fd++)
             close(fd);
-        choose_device(device);
-        if (is_blocking(strategy))
-            setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
-        else
-            unsetenv("CUDA_LAUNCH_BLOCKING");
-        exec_worker((char *[]){ (char *)"faultlag-bench-worker",
-                                (char *)strategy, NULL });
+        become(device, is_blocking(strategy),
+               (char *[]){ (char *)"faultlag-bench-worker", (char *)strategy,
+                           NULL });
     }
     close(to[0]);
     close(from[1]);
@@ -179,11 +158,8 @@ int micro_start(const struct options *o)
     pid_t pid = fork();
     if (pid < 0)
         return 3;
-    if (pid == 0) {
-        choose_device(o->device);
-        unsetenv("CUDA_LAUNCH_BLOCKING");
-        exec_worker(argv);
-    }
+    if (pid == 0)
+        become(o->device, false, argv);
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
