@@ -19,7 +19,7 @@
 
 /* Larger mappings are neither filled nor kept when unmapped: a program that
  * takes all memory and uses a corner of it must not cost all memory. */
-#define FILL_LIMIT (64ull << 20)
+#define FILL_LIMIT (16ull << 20)
 
 enum { BLOCK_FILLED = 1 };
 
