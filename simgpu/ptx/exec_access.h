@@ -150,14 +150,15 @@ static char *lane_host(struct warp *w, enum ptx_space space, unsigned lane,
 /* Every lane by itself: several allocations, windows of generic addresses,
  * faults. */
 static __attribute__((noinline)) enum pattern
-resolve_each(struct warp *w, const struct insn *in, u32 mask, const u64 *a,
-             u64 n, u64 align, enum access_kind what, struct access *x) {
+resolve_each(struct warp *w, const struct insn *in, enum ptx_space space,
+             u32 mask, const u64 *a, u64 n, u64 align, enum access_kind what,
+             struct access *x) {
     u32 bad[FAULT_KIND_COUNT] = {0}, any = 0;
     FOR_LANES(i, mask) {
         enum fault_kind kind = FAULT_MISALIGNED;
         char *p = NULL;
         if ((a[i] & (align - 1)) == 0)
-            p = lane_host(w, in->space, i, a[i], n, what, x, &kind);
+            p = lane_host(w, space, i, a[i], n, what, x, &kind);
         if (!p) bad[kind] |= 1u << i, any |= 1u << i;
         x->each[i] = p;
     }
@@ -206,40 +207,109 @@ static inline bool span_of(struct warp *w, enum ptx_space space, u64 first,
     return true;
 }
 
-/* Checks n bytes at the address of every active lane, aligned to `align` (a
- * power of two). */
-static __attribute__((noinline)) enum pattern
-resolve(struct warp *w, const struct insn *in, u32 mask, unsigned n,
-        unsigned align, enum access_kind what, struct access *x) {
-    _Alignas(64) u64 a[LANES];
-    x->shared = 0;
-    if (!slot_valid(in->src[0])) {
-        for (unsigned i = 0; i < LANES; i++) a[i] = (u64)in->imm;
-    } else if (in->src_bytes[0] == 8) {
-        const u64 *row = ROW(const u64, in->src[0]);
-        for (unsigned i = 0; i < LANES; i++) a[i] = row[i] + (u64)in->imm;
-    } else { /* 32-bit addresses wrap at 32 bits */
-        const u32 *row = ROW(const u32, in->src[0]);
-        for (unsigned i = 0; i < LANES; i++) a[i] = row[i] + (u32)in->imm;
+static inline bool is_global(unsigned space) {
+    return space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE ||
+           space == PTX_SPACE_CONST;
+}
+
+/* The two commonest accesses, decided without looking at spans: AT_FAULT means
+ * "not decided". All lanes are active.
+ *
+ * 64-bit addresses that are consecutive or equal, in the span hit last: the
+ * ends answer for the rest. */
+static inline enum pattern quick_row(struct warp *w, const struct insn *in,
+                                     u64 n, u64 align, enum access_kind what,
+                                     struct access *x) {
+    const u64 *row = ROW(const u64, in->src[0]);
+    const struct span *s = &w->cache;
+    u64 first = row[0], step = 0, same = 0;
+    for (u64 i = 0; i < LANES; i++) {
+        step |= row[i] - (first + i * n);
+        same |= row[i] - first;
     }
+    if (step && same) return AT_FAULT;
+    u64 a = first + (u64)in->imm, bytes = same ? LANES * n : n;
+    if (s->epoch != memory_epoch(memory_of(w)) || (a & (align - 1)) ||
+        a < s->lo || a >= s->hi || bytes > s->hi - a ||
+        (what != READ && !s->writable))
+        return AT_FAULT;
+    x->host = (char *)(a + (u64)s->delta);
+    return same ? AT_ROW : AT_ONE;
+}
+
+/* 32-bit addresses in shared memory: half the width, one known span. */
+static inline enum pattern quick_shared(struct warp *w, const struct insn *in,
+                                        u32 n, u32 align, struct access *x) {
+    const u32 *row = ROW(const u32, in->src[0]);
+    const struct block *b = w->block;
+    u32 first = row[0] + (u32)in->imm, last = b->shared_bytes - n;
+    u32 outside = 0, low = 0, step = 0, same = 0;
+    if (b->shared_bytes < n) return AT_FAULT;
+    for (u32 i = 0; i < LANES; i++) {
+        u32 a = row[i] + (u32)in->imm;
+        outside |= a | (last - a); /* shared memory ends below 2^31 */
+        low |= a;
+        step |= a - (first + i * n);
+        same |= a - first;
+    }
+    if ((s32)outside < 0 || (low & (align - 1))) return AT_FAULT;
+    x->host = (char *)b->shared + first;
+    if (!step) return AT_ROW;
+    if (!same) return AT_ONE;
+    for (u32 i = 0; i < LANES; i++)
+        x->each[i] = (char *)b->shared + (u32)(row[i] + (u32)in->imm);
+    return AT_EACH;
+}
+
+/* The addresses in a row, plus an offset; no row: the offset is absolute.
+ * 32-bit addresses wrap at 32 bits. */
+static inline void addresses(const struct warp *w, slot_t slot, unsigned bytes,
+                             int64_t offset, u64 *a) {
+    if (!slot_valid(slot)) {
+        for (unsigned i = 0; i < LANES; i++) a[i] = (u64)offset;
+    } else if (bytes == 8) {
+        const u64 *row = ROW(const u64, slot);
+        for (unsigned i = 0; i < LANES; i++) a[i] = row[i] + (u64)offset;
+    } else {
+        const u32 *row = ROW(const u32, slot);
+        for (unsigned i = 0; i < LANES; i++) a[i] = row[i] + (u32)offset;
+    }
+}
+
+/* Checks n bytes (a power of two) at the address of every active lane, aligned
+ * to `align` (another). */
+static inline enum pattern
+resolve_at(struct warp *w, const struct insn *in, enum ptx_space space,
+           const u64 *a, u32 mask, unsigned n, unsigned align,
+           enum access_kind what, struct access *x) {
+    x->shared = 0;
     const u32 *on = exec_lanes(w, mask);
     unsigned f = (unsigned)__builtin_ctz(mask);
     struct span s;
-    bool global = in->space == PTX_SPACE_GLOBAL ||
-                  in->space == PTX_SPACE_NONE || in->space == PTX_SPACE_CONST;
+    bool global = space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE ||
+                  space == PTX_SPACE_CONST;
     bool cached = global && w->cache.epoch == memory_epoch(memory_of(w));
     if (cached) s = w->cache;
     for (int attempt = cached ? 0 : 1; attempt < 2; attempt++) {
-        if (attempt == 1 && !span_of(w, in->space, a[f], &s)) break;
+        if (attempt == 1 && !span_of(w, space, a[f], &s)) break;
         struct scan r = scan_row(a, s.lo, s.hi - n, n, mask, on, f);
         if (r.low & (align - 1)) break;
         if ((s64)r.outside < 0) continue;
         if (what != READ && !s.writable) break;
-        if (in->space == PTX_SPACE_NONE && s.epoch == EPOCH_SHARED)
+        if (space == PTX_SPACE_NONE && s.epoch == EPOCH_SHARED)
             x->shared = mask;
         return pattern_of(r, a, n, &s, mask, on, f, x);
     }
-    return resolve_each(w, in, mask, a, n, align, what, x);
+    return resolve_each(w, in, space, mask, a, n, align, what, x);
+}
+
+/* The same for the instruction's first address. */
+static __attribute__((noinline)) enum pattern
+resolve(struct warp *w, const struct insn *in, u32 mask, unsigned n,
+        unsigned align, enum access_kind what, struct access *x) {
+    _Alignas(64) u64 a[LANES];
+    addresses(w, in->src[0], in->src_bytes[0], in->imm, a);
+    return resolve_at(w, in, in->space, a, mask, n, align, what, x);
 }
 
 /* The address of lane i. */
