@@ -271,6 +271,7 @@ static void release(struct memory *m, const struct allocation *a) {
 
 uint64_t memory_alloc(struct memory *m, uint64_t size, enum memory_kind kind,
                       unsigned flags) {
+    if (!size) return 0;
     pthread_mutex_lock(&m->lock);
     struct allocation a = { .size = size, .kind = kind, .flags = flags,
                             .serial = m->serial + 1, .live = true };

@@ -74,8 +74,8 @@ struct allocation {
     bool live;              /* false: freed, kept for use-after-free reports */
 };
 
-/* 0 when there is no room. Alignment is 256 bytes, or the page for host
- * memory. Zero-size requests are the caller's business. */
+/* 0 when there is no room, or no size. Alignment is 256 bytes, or the page for
+ * host memory. */
 uint64_t memory_alloc(struct memory *m, uint64_t size, enum memory_kind kind,
                       unsigned flags);
 /* Makes the caller's host memory an allocation; false if it overlaps one. */

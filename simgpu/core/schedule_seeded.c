@@ -182,7 +182,8 @@ void *seeded_watchdog(void *device) {
     uint64_t pause = d->config.pause_ms * 1000000;
     uint64_t calls = 0, cpu = 0, real = 0;
     while (!atomic_load(&d->closing)) {
-        futex_sleep(&d->work_seq, atomic_load(&d->work_seq), pause / 4 + 1);
+        futex_sleep(&d->work_seq, atomic_load(&d->work_seq),
+                    pause / 4 + 1000000);
         if (calls != atomic_load(&d->calls) || !real) {
             calls = atomic_load(&d->calls);
             cpu = process_cpu_ns();

@@ -76,6 +76,30 @@ static void hardware_check(void **state) {
     memory_destroy(m);
 }
 
+/* Without guards allocations lie side by side, as drivers pack them, and one
+ * span covers them. */
+static void packed(void **state) {
+    (void)state;
+    struct memory *m = memory_create(&(struct memory_config){
+        .total_bytes = 1024 * MIB, .fill = -1 });
+    uint64_t a = memory_alloc(m, 2 * MIB, MEMORY_DEVICE, 0);
+    uint64_t b = memory_alloc(m, 2 * MIB, MEMORY_DEVICE, 0);
+    uint64_t c = memory_alloc(m, 2 * MIB, MEMORY_DEVICE, 0);
+    struct span s;
+    assert_int_equal(b, a + 2 * MIB);
+    assert_true(memory_find(m, b, &s));
+    assert_int_equal(s.lo, a);
+    assert_int_equal(s.hi, c + 2 * MIB);
+    assert_true(memory_free(m, b, MEMORY_DEVICE));
+    assert_false(admitted(m, b));
+    assert_true(memory_find(m, a, &s) && s.hi == b);
+    assert_true(memory_find(m, c, &s) && s.lo == c);
+    assert_int_equal(memory_alloc(m, 100, MEMORY_DEVICE, 0), b + 512);
+    assert_true(memory_find(m, c, &s) && s.lo == a);
+    assert_int_equal(memory_alloc(m, 0, MEMORY_DEVICE, 0), 0);
+    memory_destroy(m);
+}
+
 static void exact_check(void **state) {
     (void)state;
     struct memory *m = create(MEMORY_CHECK_EXACT, 1024 * MIB);
@@ -364,6 +388,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alignment_and_order),
         cmocka_unit_test(hardware_check),
+        cmocka_unit_test(packed),
         cmocka_unit_test(exact_check),
         cmocka_unit_test(unmapping),
         cmocka_unit_test(free_wants_start_and_kind),
