@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench/bench.h"
 #include "harness/random.h"
@@ -83,6 +84,22 @@ static bool make_cells(struct bench *b)
             .workload = o->scenarios[s], .kernel_ns = NAN,
             .host_work_ns = NAN };
     return true;
+}
+
+/* Intervals are wide on a busy machine; who reads them later should know. */
+static void note_load(const struct bench *b)
+{
+    double load;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (getloadavg(&load, 1) != 1)
+        return;
+    if (b->csv)
+        fprintf(b->csv, "# load average %.1f on %ld cores at the start\n",
+                load, cores);
+    if (load > 0.5 * (double)cores)
+        fprintf(stderr, "faultlag-bench: other programs keep this machine "
+                "busy (load %.1f on %ld cores): intervals will be wide; "
+                "--seconds makes them narrower\n", load, cores);
 }
 
 /* ---- turns --------------------------------------------------------------- */
@@ -199,6 +216,7 @@ int throughput_run(const struct options *o)
             return 3;
         }
     }
+    note_load(&b);
     struct sigaction stop = { .sa_handler = on_signal };
     sigaction(SIGINT, &stop, NULL);
     sigaction(SIGTERM, &stop, NULL);
