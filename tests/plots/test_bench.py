@@ -110,6 +110,15 @@ class Interrupted(support.FolderTest):
                 found[args.split("\0")[1]] = int(pid)
         return found
 
+    @staticmethod
+    def runs(pid):
+        """Not when it only waits for somebody to reap it."""
+        try:
+            with open(f"/proc/{pid}/stat") as f:
+                return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
     def test_a_worker_dies_and_the_rest_goes_on(self):
         run, workers = self.start()
         os.kill(workers["sync"], signal.SIGKILL)
@@ -132,8 +141,7 @@ class Interrupted(support.FolderTest):
         run.kill()
         run.communicate()
         for _ in range(200):
-            left = [p for p in workers.values()
-                    if os.path.exists(f"/proc/{p}")]
+            left = [p for p in workers.values() if self.runs(p)]
             if not left:
                 return
             time.sleep(0.05)
