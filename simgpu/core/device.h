@@ -115,8 +115,9 @@ void device_drop_program(struct device *d, const struct program *p);
 
 /* One 2-D copy; width == pitch for a plain one. Pointers are host or device
  * addresses as flagged. A device side is checked when enqueued by the caller,
- * not again. `staged`: the host source is snapshotted now (pageable copies
- * return once staged). */
+ * not again. `staged`: the host source is read before the call returns, which
+ * may leave the last 64 KiB on their way (pageable copies return once staged;
+ * larger ones wait for the stream). */
 struct copy_desc {
     uint64_t dst, src;
     bool dst_on_device, src_on_device;

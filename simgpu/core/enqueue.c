@@ -55,8 +55,31 @@ static void flatten(struct transfer *t) {
     t->height = 1;
 }
 
+/* A driver's staging buffer is small: of a large copy only the end can still
+ * be on its way when the call returns. Pitched ones are not split. */
+#define STAGING_BYTES (64u << 10)
+
+static enum status copy_large(struct stream *s, const struct copy_desc *c) {
+    struct copy_desc head = *c, tail = *c;
+    head.staged = false;
+    bool plain = c->height == 1 || (c->dst_pitch == c->width &&
+                                    c->src_pitch == c->width);
+    if (plain) {
+        head.width = c->width * c->height - STAGING_BYTES;
+        tail.width = STAGING_BYTES;
+        head.height = tail.height = 1;
+        tail.dst += head.width;
+        tail.src += head.width;
+    }
+    enum status status = enqueue_copy(s, &head);
+    if (!status) status = stream_wait(s);
+    return status || !plain ? status : enqueue_copy(s, &tail);
+}
+
 enum status enqueue_copy(struct stream *s, const struct copy_desc *c) {
     struct device *d = s->device;
+    if (c->staged && c->width * c->height > STAGING_BYTES)
+        return copy_large(s, c);
     struct transfer t = { .width = c->width, .height = c->height,
                           .dst_pitch = c->dst_pitch,
                           .src_pitch = c->src_pitch };

@@ -184,18 +184,43 @@ static void destroyed_stream_finishes(void **state) {
 static void staged_source_may_change(void **state) {
     (void)state;
     EACH_WAY(d) {
-        uint64_t x = rig_alloc(d, N);
-        char *host = malloc(N);
-        memset(host, 4, N);
-        struct copy_desc c = { .dst = x, .src = (uint64_t)host,
-                               .dst_on_device = true, .width = N, .height = 1,
-                               .staged = true };
-        assert_int_equal(enqueue_copy(device_legacy_stream(d), &c), STATUS_OK);
-        memset(host, 5, N);
-        free(host);
-        assert_int_equal(device_wait(d), STATUS_OK);
-        assert_bytes(d, x, 4);
+        for (size_t n = N; n <= 4 * N; n += N / 2) { /* and larger */
+            uint64_t x = rig_alloc(d, 4 * N);
+            char *host = malloc(n);
+            memset(host, 4, n);
+            struct copy_desc c = { .dst = x + 4 * N - n,
+                                   .src = (uint64_t)host,
+                                   .dst_on_device = true, .width = n,
+                                   .height = 1, .staged = true };
+            assert_int_equal(enqueue_copy(device_legacy_stream(d), &c),
+                             STATUS_OK);
+            memset(host, 5, n);
+            free(host);
+            assert_int_equal(device_wait(d), STATUS_OK);
+            assert_bytes(d, x + 4 * N - n, 4);
+            assert_bytes(d, x + 3 * N, 4);
+        }
     }
+}
+
+/* Of a large staged copy only the end can be missing when it returns. */
+static void large_staged_copies_wait(void **state) {
+    (void)state;
+    struct device *d = rig_seeded(1, SCHEDULE_LAZY);
+    uint64_t x = rig_alloc(d, 4 * N);
+    char *host = calloc(4, N);
+    struct copy_desc c = { .dst = x, .src = (uint64_t)host,
+                           .dst_on_device = true, .width = 4 * N,
+                           .height = 1, .staged = true };
+    memset(rig_host(d, x), 9, 4 * N);
+    assert_int_equal(enqueue_copy(device_legacy_stream(d), &c), STATUS_OK);
+    assert_bytes(d, x, 0);
+    assert_bytes(d, x + 2 * N, 0);
+    assert_bytes(d, x + 3 * N, 9);
+    assert_int_equal(device_wait(d), STATUS_OK);
+    assert_bytes(d, x + 3 * N, 0);
+    free(host);
+    device_close(d);
 }
 
 /* 2-D copies and fills, against loops. */
@@ -388,6 +413,7 @@ int main(void) {
         cmocka_unit_test(event_waits_survive_the_event),
         cmocka_unit_test(destroyed_stream_finishes),
         cmocka_unit_test(staged_source_may_change),
+        cmocka_unit_test(large_staged_copies_wait),
         cmocka_unit_test(rows),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(values),
