@@ -90,6 +90,14 @@ void block_destroy(struct block *b) {
     free(b->memory);
 }
 
+/* A block may end with threads counted at a barrier: bar.arrive, a fault. */
+static void forget_barriers(struct block *b) {
+    memset(b->barriers, 0, sizeof b->barriers);
+    for (uint32_t i = 0; i < b->n_warps; i++)
+        memset(b->warps[i].arrived, 0, sizeof b->warps[i].arrived);
+    b->barriers_used = 0;
+}
+
 void block_start(struct block *b, const uint32_t ctaid[3]) {
     const struct exec_launch *l = b->launch;
     memcpy(b->ctaid, ctaid, sizeof b->ctaid);
@@ -106,8 +114,7 @@ void block_start(struct block *b, const uint32_t ctaid[3]) {
     b->live = b->n_threads;
     b->unfinished = b->n_warps >= 32 ? ~0u : (1u << b->n_warps) - 1;
     b->runnable = b->unfinished;
-    memset(b->barriers, 0, sizeof b->barriers);
-    b->barriers_used = 0;
+    if (b->barriers_used) forget_barriers(b);
     b->faulted = false;
     b->steps = 0;
     b->jitter = (l->number << 40) ^ ((uint64_t)ctaid[2] << 32) ^

@@ -37,8 +37,10 @@ static const uint8_t sreg_types[PTX_SREG_COUNT] = {
 #undef PTX_SREG
 };
 
+/* Only what the program reads: small launches should not pay for the rest. */
 static void fill(struct block *b, enum ptx_sreg r, uint64_t value) {
     uint8_t *row = b->uniform + (uint32_t)r * 256u;
+    if (!(b->launch->program->sregs_used >> r & 1)) return;
     if (sreg_types[r] == PTX_PRED) {
         *(uint32_t *)row = value ? FULL_MASK : 0;
     } else if (sreg_types[r] == PTX_U64 || sreg_types[r] == PTX_B64) {
@@ -88,21 +90,15 @@ void sreg_fill_launch(struct block *b) {
     fill(b, PTX_SREG_DYNAMIC_SMEM_SIZE, l->dynamic_shared);
 }
 
-/* Done for every block, so only what the program reads. */
 void sreg_fill_ctaid(struct block *b) {
     const struct exec_launch *l = b->launch;
-    uint64_t used = l->program->sregs_used;
+    uint64_t linear = b->ctaid[0] + (uint64_t)l->grid[0] *
+                      (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
     for (unsigned i = 0; i < 3; i++) {
-        if (used >> (PTX_SREG_CTAID_X + i) & 1)
-            fill(b, PTX_SREG_CTAID_X + i, b->ctaid[i]);
-        if (used >> (PTX_SREG_CLUSTERID_X + i) & 1)
-            fill(b, PTX_SREG_CLUSTERID_X + i, b->ctaid[i]);
+        fill(b, PTX_SREG_CTAID_X + i, b->ctaid[i]);
+        fill(b, PTX_SREG_CLUSTERID_X + i, b->ctaid[i]);
     }
-    if (used >> PTX_SREG_SMID & 1) {
-        uint64_t linear = b->ctaid[0] + (uint64_t)l->grid[0] *
-                          (b->ctaid[1] + (uint64_t)l->grid[1] * b->ctaid[2]);
-        fill(b, PTX_SREG_SMID, linear % (l->n_sms ? l->n_sms : 1));
-    }
+    fill(b, PTX_SREG_SMID, linear % (l->n_sms ? l->n_sms : 1));
 }
 
 void sreg_fill_warp(struct warp *w) {

@@ -19,6 +19,7 @@ void warp_start(struct warp *w, uint32_t live) {
     w->current = 0;
     w->mask = 0;
     w->steps = 0;
+    w->carry = 0;
     w->frags[0] = (struct fragment){.mask = live, .state = FRAG_READY};
 }
 

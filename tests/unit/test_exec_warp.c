@@ -125,6 +125,17 @@ static void arrive_and_sync_with_a_count(void **state) {
     rig_close(r);
 }
 
+/* What one block left at a barrier does not count for the next one. */
+static void blocks_do_not_share_arrivals(void **state) {
+    (void)state;
+    struct rig *r = rig_open(KERNEL
+        "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra A;\n"
+        "bar.sync 3, 64;\nret;\nA: bar.arrive 3, 64;\nret;\n}\n");
+    assert_true(rig_decode(r, "k"));
+    assert_int_equal(rig_run(r, 2, 32, NULL), BLOCK_STUCK);
+    rig_close(r);
+}
+
 static void barrier_reductions(void **state) {
     (void)state;
     struct rig *r = rig_ran(KERNEL
@@ -355,6 +366,7 @@ int main(void) {
         cmocka_unit_test(late_exits_release_a_barrier),
         cmocka_unit_test(divergent_arrival),
         cmocka_unit_test(arrive_and_sync_with_a_count),
+        cmocka_unit_test(blocks_do_not_share_arrivals),
         cmocka_unit_test(barrier_reductions),
         cmocka_unit_test(a_deadlock_is_told),
         cmocka_unit_test(a_barrier_out_of_range_is_illegal),
