@@ -38,6 +38,22 @@ static inline struct device *rig_seeded(uint64_t seed, enum schedule schedule) {
     return d;
 }
 
+/* Every way to run: free with few workers and many, seeded on all schedules. */
+#define RIG_WAYS 9
+static inline struct device *rig_way(int way) {
+    if (way < 3) return rig_free(1u << way);
+    return rig_seeded((uint64_t)way, (enum schedule)(way % 3));
+}
+#define EACH_WAY(d)                          \
+    for (int way = 0; way < RIG_WAYS; way++) \
+        for (struct device *d = rig_way(way); d; device_close(d), d = NULL)
+
+static inline struct copy_desc rig_copy(uint64_t dst, uint64_t src, size_t n) {
+    return (struct copy_desc){ .dst = dst, .src = src, .dst_on_device = true,
+                               .src_on_device = true, .width = n,
+                               .height = 1 };
+}
+
 static inline uint64_t rig_alloc(struct device *d, uint64_t bytes) {
     uint64_t a = memory_alloc(device_memory(d), bytes, MEMORY_DEVICE, 0);
     assert_int_not_equal(a, 0);
@@ -49,6 +65,13 @@ static inline void *rig_host(struct device *d, uint64_t address) {
     void *p = memory_host(device_memory(d), address);
     assert_non_null(p);
     return p;
+}
+
+static inline void rig_expect(struct device *d, uint64_t at, uint8_t value,
+                              size_t n) {
+    const uint8_t *p = rig_host(d, at);
+    for (size_t i = 0; i < n; i++)
+        if (p[i] != value) fail_msg("byte %zu is %d, not %d", i, p[i], value);
 }
 
 static inline struct ptx_module *rig_module(const char *text) {

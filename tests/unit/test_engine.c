@@ -72,15 +72,6 @@ static int tear_down(void **state) {
     return 0;
 }
 
-static struct device *open_way(int way) {
-    if (way < 3) return rig_free(way == 0 ? 4 : (unsigned)way);
-    return rig_seeded((uint64_t)way, (enum schedule)(way % 3));
-}
-#define WAYS 9
-#define EACH_WAY(d)                       \
-    for (int way = 0; way < WAYS; way++)  \
-        for (struct device *d = open_way(way); d; device_close(d), d = NULL)
-
 static uint64_t zeroed(struct device *d, size_t bytes) {
     uint64_t a = rig_alloc(d, bytes);
     memset(rig_host(d, a), 0, bytes);

@@ -4,11 +4,6 @@
 
 #include <pthread.h>
 
-static struct device *open_way(int way) {
-    if (way < 2) return rig_free(way == 0 ? 2 : 1);
-    return rig_seeded((uint64_t)way, (enum schedule)(way % 3));
-}
-
 static void add_one(void *arg) { ++*(unsigned *)arg; }
 
 struct stress { struct device *d; unsigned index; bool ok; };
@@ -61,8 +56,8 @@ static void *stress_thread(void *arg) {
 static void stress(void **state) {
     (void)state;
     enum { THREADS = 6 };
-    for (int way = 0; way < 5; way++) {
-        struct device *d = open_way(way);
+    for (int way = 0; way < 6; way++) {
+        struct device *d = rig_way(way);
         struct stress t[THREADS];
         pthread_t thread[THREADS];
         for (unsigned i = 0; i < THREADS; i++) {
