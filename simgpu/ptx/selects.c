@@ -1,10 +1,9 @@
-/* Which set of handlers this processor gets (exec_ops.h). Clang's
- * __builtin_cpu_supports() knows too few features to tell: its builds (the
- * fuzzers') use the baseline. */
+/* Which set of handlers this processor gets (exec_ops.h). Builds that have
+ * only the baseline (CMakeLists.txt says which) do without SIMGPU_HAVE_V3. */
 #include "ptx/exec.h"
 
 extern const select_fn exec_select_table_v1[PTX_OP_COUNT];
-#ifdef __x86_64__
+#ifdef SIMGPU_HAVE_V3
 extern const select_fn exec_select_table_v3[PTX_OP_COUNT];
 #endif
 
@@ -15,7 +14,7 @@ void exec_use_baseline(bool yes) {
 }
 
 const select_fn *exec_selects(void) {
-#if defined(__x86_64__) && !defined(__clang__)
+#ifdef SIMGPU_HAVE_V3
     if (!baseline_only &&
         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") &&
