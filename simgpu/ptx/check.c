@@ -6,29 +6,13 @@
  * float only with floats of its size. Loads, stores and conversions may use a
  * register wider than the type (9.4.1 "Operand Size Exceeding
  * Instruction-Type Size"). */
-#include "ptx/check.h"
+#include "ptx/check_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct check {
-    struct ptx_module *m;
-    const struct ptx_func *f;
-    struct ptx_instr *in;
-    const char *source;
-    struct ptx_error *err;
-    unsigned operand; /* being looked at, from 1, for messages */
-};
-
-enum type_class { CLASS_NONE, CLASS_BITS, CLASS_INT, CLASS_FLOAT, CLASS_PRED };
-
-struct type_info {
-    const char *text;
-    uint8_t bytes, cls;
-};
-
-static const struct type_info TYPES[PTX_TYPE_COUNT] = {
+const struct check_type check_types[PTX_TYPE_COUNT] = {
 #define PTX_TYPE(name, text, bytes)                                            \
     { text, bytes,                                                             \
       PTX_##name == PTX_PRED ? CLASS_PRED                                      \
@@ -51,8 +35,7 @@ static const uint8_t SREG_TYPES[PTX_SREG_COUNT] = {
 #undef PTX_SREG
 };
 
-__attribute__((format(printf, 2, 3)))
-static bool wrong(const struct check *c, const char *format, ...)
+bool check_wrong(const struct check *c, const char *format, ...)
 {
     struct ptx_error *e = c->err;
     if (!e) return false;
@@ -88,18 +71,18 @@ static bool is_relaxed(const struct ptx_instr *in)
     }
 }
 
+static bool is_real(uint8_t type) { return type == PTX_F32 || type == PTX_F64; }
+
 static bool fits(uint8_t reg, uint8_t want, bool relaxed)
 {
-    const struct type_info *r = &TYPES[reg], *w = &TYPES[want];
+    const struct check_type *r = &check_types[reg], *w = &check_types[want];
     if (r->cls == CLASS_PRED || w->cls == CLASS_PRED) return r->cls == w->cls;
     if (r->bytes < w->bytes) return false;
     if (r->bytes > w->bytes && (!relaxed || r->cls == CLASS_FLOAT))
         return false;
     if (r->cls == w->cls || r->cls == CLASS_BITS || w->cls == CLASS_BITS)
         return true;
-    return w->bytes <= 2 || r->bytes == 2 || w->cls == r->cls ||
-           (want != PTX_F32 && want != PTX_F64 && reg != PTX_F32 &&
-            reg != PTX_F64); /* halves and packed values live in integers */
+    return !is_real(reg) && !is_real(want); /* halves, packed values */
 }
 
 static bool check_reg(const struct check *c, int32_t index, uint8_t want,
@@ -107,40 +90,41 @@ static bool check_reg(const struct check *c, int32_t index, uint8_t want,
 {
     const struct ptx_reg *r = &c->f->regs[index];
     if (fits(r->type, want, relaxed)) return true;
-    return wrong(c, "register %.40s is .%s, .%s wanted", r->name,
-                 TYPES[r->type].text, TYPES[want].text);
+    return check_wrong(c, "register %.40s is .%s, .%s wanted", r->name,
+                 check_types[r->type].text, check_types[want].text);
 }
 
 /* A value of type `want` in one operand that is no vector. */
 static bool check_value(const struct check *c, const struct ptx_operand *op,
                         uint8_t want, bool is_dest)
 {
-    const struct type_info *w = &TYPES[want];
-    bool real = want == PTX_F32 || want == PTX_F64;
+    const struct check_type *w = &check_types[want];
     if (op->negated && w->cls != CLASS_PRED)
-        return wrong(c, "'!' before something that is no predicate");
+        return check_wrong(c, "'!' before something that is no predicate");
     if (is_dest && op->kind != PTX_OPND_REG && op->kind != PTX_OPND_SINK)
-        return wrong(c, "destination is no register");
+        return check_wrong(c, "destination is no register");
     switch (op->kind) {
     case PTX_OPND_REG:
         return check_reg(c, op->index, want, is_relaxed(c->in));
     case PTX_OPND_SINK:
-        return is_dest || wrong(c, "'_' is no value");
+        return is_dest || check_wrong(c, "'_' is no value");
     case PTX_OPND_INT:
-        return !real || wrong(c, "integer where .%s is wanted", w->text);
+        return !is_real(want) ||
+               check_wrong(c, "integer where .%s is wanted", w->text);
     case PTX_OPND_F32:
     case PTX_OPND_F64:
         return w->cls == CLASS_FLOAT || w->cls == CLASS_BITS ||
-               wrong(c, "floating-point number where .%s is wanted", w->text);
+               check_wrong(c, "floating-point number where .%s is wanted",
+                           w->text);
     case PTX_OPND_SREG:
         return fits(SREG_TYPES[op->index], want, false) ||
-               wrong(c, "special register is .%s, .%s wanted",
-                     TYPES[SREG_TYPES[op->index]].text, w->text);
+               check_wrong(c, "special register is .%s, .%s wanted",
+                     check_types[SREG_TYPES[op->index]].text, w->text);
     case PTX_OPND_VAR:
     case PTX_OPND_FUNC:
         return (w->bytes >= 4 && w->cls != CLASS_FLOAT) ||
-               wrong(c, "address where .%s is wanted", w->text);
-    default: return wrong(c, "kind of operand that cannot stand here");
+               check_wrong(c, "address where .%s is wanted", w->text);
+    default: return check_wrong(c, "kind of operand that cannot stand here");
     }
 }
 
@@ -155,8 +139,8 @@ static bool check_vector(const struct check *c, const struct ptx_operand *op,
 
 /* ---- shapes ------------------------------------------------------------ */
 
-static const struct ptx_var *operand_var(const struct check *c,
-                                         const struct ptx_operand *op)
+const struct ptx_var *check_var(const struct check *c,
+                                const struct ptx_operand *op)
 {
     return op->scope == PTX_SCOPE_FUNC ? &c->f->vars[op->index]
                                        : &c->m->vars[op->index];
@@ -164,18 +148,19 @@ static const struct ptx_var *operand_var(const struct check *c,
 
 static bool check_memory(const struct check *c, const struct ptx_operand *op)
 {
-    if (op->kind != PTX_OPND_MEM) return wrong(c, "address in [] wanted");
+    if (op->kind != PTX_OPND_MEM) return check_wrong(c, "address in [] wanted");
     if (op->base_kind == PTX_OPND_REG) {
         const struct ptx_reg *r = &c->f->regs[op->index];
-        const struct type_info *t = &TYPES[r->type];
+        const struct check_type *t = &check_types[r->type];
         return ((t->bytes == 4 || t->bytes == 8) &&
                 (t->cls == CLASS_BITS || t->cls == CLASS_INT)) ||
-               wrong(c, "register %.40s is .%s, no address", r->name, t->text);
+               check_wrong(c, "register %.40s is .%s, no address", r->name,
+                           t->text);
     }
     if (op->base_kind != PTX_OPND_VAR || !c->in->space) return true;
-    const struct ptx_var *v = operand_var(c, op);
-    return v->space == c->in->space ||
-           wrong(c, "'%.60s' is in another state space", v->name);
+    const struct ptx_var *v = check_var(c, op);
+    return v->space == c->in->space || v->space == c->in->space2 ||
+           check_wrong(c, "'%.60s' is in another state space", v->name);
 }
 
 /* .v2 and .v4 want a vector of as many. */
@@ -184,10 +169,10 @@ static bool check_vector_or_value(const struct check *c,
                                   bool is_dest)
 {
     if (op->kind != PTX_OPND_VEC)
-        return c->in->vec ? wrong(c, "vector of %u wanted", c->in->vec)
+        return c->in->vec ? check_wrong(c, "vector of %u wanted", c->in->vec)
                           : check_value(c, op, want, is_dest);
     if (op->count != c->in->vec)
-        return wrong(c, "vector of %d, %u wanted", op->count, c->in->vec);
+        return check_wrong(c, "vector of %d, %u wanted", op->count, c->in->vec);
     return check_vector(c, op, want, is_dest);
 }
 
@@ -198,27 +183,27 @@ static bool check_packed(const struct check *c, const struct ptx_operand *op,
     if (op->kind != PTX_OPND_VEC) return check_value(c, op, want, is_dest);
     for (int32_t i = 0; i < op->count; i++) {
         const struct ptx_operand *e = &c->f->vec[op->index + i];
-        uint32_t bytes = TYPES[want].bytes / (uint32_t)op->count;
+        uint32_t bytes = check_types[want].bytes / (uint32_t)op->count;
         if (is_dest && e->kind == PTX_OPND_SINK) continue;
         if (e->kind == PTX_OPND_INT && !is_dest) continue;
         if (e->kind != PTX_OPND_REG)
-            return wrong(c, "vector of something else than registers");
+            return check_wrong(c, "vector of something else than registers");
         const struct ptx_reg *r = &c->f->regs[e->index];
-        if (!bytes || TYPES[r->type].bytes != bytes)
-            return wrong(c, "register %.40s is .%s, %u bytes wanted", r->name,
-                         TYPES[r->type].text, bytes);
+        if (!bytes || check_types[r->type].bytes != bytes)
+            return check_wrong(c, "register %.40s is .%s, %u bytes wanted",
+                               r->name, check_types[r->type].text, bytes);
     }
     return true;
 }
 
-static bool check_sized(const struct check *c, const struct ptx_operand *op,
-                        unsigned bytes, bool is_dest)
+bool check_sized(const struct check *c, const struct ptx_operand *op,
+                 unsigned bytes, bool is_dest)
 {
     if (op->kind == PTX_OPND_REG) {
         const struct ptx_reg *r = &c->f->regs[op->index];
-        return TYPES[r->type].bytes == bytes ||
-               wrong(c, "register %.40s is .%s, %u bits wanted", r->name,
-                     TYPES[r->type].text, bytes * 8);
+        return check_types[r->type].bytes == bytes ||
+               check_wrong(c, "register %.40s is .%s, %u bits wanted", r->name,
+                     check_types[r->type].text, bytes * 8);
     }
     return check_value(c, op, bytes == 4 ? PTX_B32 : PTX_B64, is_dest);
 }
@@ -232,7 +217,7 @@ static bool check_any(const struct check *c, const struct ptx_operand *op,
 
 static bool type_at(const struct check *c, unsigned i, uint8_t *type)
 {
-    if (i >= c->in->n_types) return wrong(c, "type is missing");
+    if (i >= c->in->n_types) return check_wrong(c, "type is missing");
     *type = c->in->types[i];
     return true;
 }
@@ -278,9 +263,10 @@ static bool check_letter(const struct check *c, char letter,
         return check_value(c, op, type, is_dest);
     case '3': return check_sized(c, op, 4, is_dest);
     case '6': return check_sized(c, op, 8, is_dest);
-    case 'r': case 'R': return check_any(c, op, is_dest);
-    case 'm': return check_memory(c, op);
-    case 'l': return op->kind == PTX_OPND_LABEL || wrong(c, "label wanted");
+    case 'r': case 'R': case 'N': return check_any(c, op, is_dest);
+    case 'm': case 'M': return check_memory(c, op);
+    case 'l':
+        return op->kind == PTX_OPND_LABEL || check_wrong(c, "label wanted");
     default: return check_value(c, op, type, is_dest);
     }
 }
@@ -289,7 +275,7 @@ static bool check_pair(const struct check *c, const struct ptx_operand *op,
                        bool is_dest)
 {
     if (op->pair < 0) return true;
-    if (!is_dest) return wrong(c, "a|b where a source is wanted");
+    if (!is_dest) return check_wrong(c, "a|b where a source is wanted");
     return check_reg(c, op->pair, PTX_PRED, false);
 }
 
@@ -306,9 +292,12 @@ static bool check_shape(struct check *c, const char *shape)
             continue;
         }
         c->operand = n + 1;
+        if (*shape == 'M' && n < in->n_operands &&
+            in->operands[n].kind != PTX_OPND_MEM)
+            continue;
         if (n == in->n_operands) {
             if (*shape >= 'A' && *shape <= 'Z' && *shape != 'W') continue;
-            return wrong(c, "is missing");
+            return check_wrong(c, "is missing");
         }
         const struct ptx_operand *op = &in->operands[n++];
         if (!check_letter(c, *shape, op, is_dest) ||
@@ -318,85 +307,6 @@ static bool check_shape(struct check *c, const char *shape)
     c->operand = 0;
     if (n < in->n_operands) in->opcode = PTX_OP_unsupported;
     return true;
-}
-
-/* ---- calls and tables -------------------------------------------------- */
-
-static bool check_call_list(struct check *c, int32_t first, int32_t count,
-                            const struct ptx_var *want, uint32_t n_want,
-                            bool is_return)
-{
-    const char *what = is_return ? "return value" : "argument";
-    if ((uint32_t)count != n_want)
-        return wrong(c, "%d %ss, %u wanted", count, what, n_want);
-    for (int32_t i = 0; i < count; i++) {
-        const struct ptx_operand *op = &c->f->vec[first + i];
-        if (op->kind == PTX_OPND_VAR) {
-            const struct ptx_var *v = operand_var(c, op);
-            if (v->space != PTX_SPACE_PARAM || op->imm)
-                return wrong(c, "%s %d is no .param", what, i + 1);
-            if (v->size != want[i].size && want[i].size)
-                return wrong(c, "%s %d has %llu bytes, %llu wanted", what,
-                             i + 1, (unsigned long long)v->size,
-                             (unsigned long long)want[i].size);
-        } else if (op->kind == PTX_OPND_REG) {
-            if (TYPES[c->f->regs[op->index].type].bytes < want[i].size)
-                return wrong(c, "%s %d is too small", what, i + 1);
-        } else if (is_return ? op->kind != PTX_OPND_SINK
-                             : op->kind != PTX_OPND_INT &&
-                                   op->kind != PTX_OPND_F32 &&
-                                   op->kind != PTX_OPND_F64) {
-            return wrong(c, "%s %d cannot be passed", what, i + 1);
-        }
-    }
-    return true;
-}
-
-static bool check_call(struct check *c)
-{
-    const struct ptx_instr *in = c->in;
-    const struct ptx_operand *target = &in->operands[0];
-    const struct ptx_var *rets, *args;
-    uint32_t n_rets, n_args;
-    if (target->kind == PTX_OPND_FUNC) {
-        const struct ptx_func *f = &c->m->funcs[target->index];
-        if (f->is_entry) return wrong(c, "an entry cannot be called");
-        n_rets = (uint32_t)f->ret_count;
-        n_args = (uint32_t)f->arg_count;
-        rets = f->vars;
-        args = f->vars ? f->vars + f->arg_first : NULL;
-    } else if (target->kind == PTX_OPND_REG) {
-        c->operand = 1;
-        if (!check_sized(c, target, 8, false)) return false;
-        c->operand = 0;
-        if (in->proto < 0) return wrong(c, "call through a register without "
-                                           "a prototype");
-        const struct ptx_proto *pr = &c->f->protos[in->proto];
-        n_rets = pr->n_rets;
-        n_args = pr->n_args;
-        rets = pr->rets;
-        args = pr->args;
-    } else {
-        return wrong(c, "target is neither a function nor a register");
-    }
-    return check_call_list(c, in->call_ret_first, in->call_ret_count, rets,
-                           n_rets, true) &&
-           check_call_list(c, in->call_arg_first, in->call_arg_count, args,
-                           n_args, false);
-}
-
-/* brx.idx %r, table */
-static bool check_brx(struct check *c)
-{
-    const struct ptx_instr *in = c->in;
-    if (in->n_operands != 2) return wrong(c, "two operands wanted");
-    c->operand = 1;
-    if (in->operands[0].kind != PTX_OPND_REG)
-        return wrong(c, "register wanted");
-    if (!check_sized(c, &in->operands[0], 4, false)) return false;
-    c->operand = 2;
-    return in->operands[1].kind == PTX_OPND_PROTO ||
-           wrong(c, ".branchtargets list wanted");
 }
 
 /* ---- the whole --------------------------------------------------------- */

@@ -189,6 +189,7 @@ void parse_initialiser(struct parser *p, struct ptx_var *v,
         uint64_t item = f.sizes[0];
         if (open && item) v->size = (n + item - 1) / item * item * f.bytes;
     }
-    if (p->bytes.n > v->size) fail(p, "more values than '%.80s' holds", v->name);
+    if (p->bytes.n > v->size)
+        fail(p, "more values than '%.80s' holds", v->name);
     store(p, v);
 }

@@ -30,8 +30,8 @@ static void grow_names(struct parser *p)
 static uint32_t place(const struct parser *p, enum name_class cls,
                       const char *text, uint32_t len, uint32_t hash)
 {
-    uint32_t s = hash & (p->names_cap - 1);
-    for (const struct name *n; (n = p->names[s]); s = (s + 1) & (p->names_cap - 1))
+    uint32_t mask = p->names_cap - 1, s = hash & mask;
+    for (const struct name *n; (n = p->names[s]); s = (s + 1) & mask)
         if (n->hash == hash && n->len == len && n->cls == cls &&
             !memcmp(n->text, text, len))
             break;
