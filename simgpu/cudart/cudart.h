@@ -171,11 +171,11 @@ struct symbol {
     uint64_t address;            /* 0 until loaded in this context */
     struct symbol *next;
 };
-struct image { struct ptx_module *ptx; char *label; struct image *next; };
 struct module {
     const void *wrapper;         /* of the fat binary, or NULL */
     const void *fatbin;          /* of a library: header and entries */
-    struct image *images;        /* parsed once, kept over a reset */
+    struct ptx_module *ptx;      /* parsed and linked once, kept for good */
+    char *label;                 /* its source's name, for messages */
     bool parsed, loaded;         /* loaded: variables are in memory */
     cudaError_t error;
     char *why;

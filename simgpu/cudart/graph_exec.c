@@ -259,9 +259,9 @@ cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s)
     for (uint32_t i = 0; i < e->graph->n && status == STATUS_OK; i++)
         status = run_step(e, &e->steps[i], s);
     if (status == STATUS_OK) status = join_lanes(e, s);
-    if (status != STATUS_OK || !c->launch_blocking)
-        return from_status(status);
-    return synchronize_stream(s);
+    if (c->launch_blocking) return synchronize_stream(s);
+    /* A node that already failed is the next call's to report. */
+    return status == STATUS_LOST ? cudaSuccess : from_status(status);
 }
 
 /* ---- calls -------------------------------------------------------------------------------- */

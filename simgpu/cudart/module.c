@@ -57,16 +57,13 @@ static cudaError_t parse_text(struct module *m, const char *text, size_t len,
     struct ptx_module *ptx = ptx_parse(text, len, label, &err);
     if (!ptx)
         return fail(&m->error, &m->why, cudaErrorInvalidPtx, "%s", err.text);
-    struct image *image = calloc(1, sizeof *image);
-    if (!image) {
-        ptx_module_free(ptx);
-        return m->error = cudaErrorMemoryAllocation;
+    if (!m->ptx) {
+        m->ptx = ptx;
+        m->label = strdup(label);
+        return cudaSuccess;
     }
-    image->ptx = ptx;
-    image->label = strdup(label);
-    image->next = m->images;
-    m->images = image;
-    return cudaSuccess;
+    return ptx_link(m->ptx, ptx) ? cudaSuccess
+                                 : (m->error = cudaErrorMemoryAllocation);
 }
 
 static cudaError_t parse_fatbin(struct module *m, const void *fatbin,
@@ -100,22 +97,12 @@ static cudaError_t parse(struct module *m)
         return fail(&m->error, &m->why, cudaErrorInvalidKernelImage,
                     "a registered fat binary has an unknown layout");
     cudaError_t error = cudaSuccess;
-    for (size_t i = n; i-- > 0 && error == cudaSuccess;)
+    for (size_t i = 0; i < n && error == cudaSuccess; i++)
         error = parse_fatbin(m, images[i], i > 0);
     return error;
 }
 
 /* ---- load ------------------------------------------------------------------- */
-
-static const struct ptx_var *find_definition(const struct module *m,
-                                             const char *name)
-{
-    for (struct image *i = m->images; i; i = i->next) {
-        int32_t v = ptx_find_var(i->ptx, name);
-        if (v >= 0 && !i->ptx->vars[v].is_extern) return &i->ptx->vars[v];
-    }
-    return NULL;
-}
 
 static bool is_memory(const struct ptx_var *v)
 {
@@ -151,21 +138,21 @@ static bool find_address(void *ctx, const char *name, uint64_t *address)
     return true;
 }
 
-static cudaError_t fix_up(struct module *m, const struct image *image,
-                          const struct ptx_var *v)
+static cudaError_t fix_up(struct module *m, int32_t var)
 {
-    if (find_definition(m, v->name) != v) return cudaSuccess;
+    const struct ptx_var *v = &m->ptx->vars[var];
+    if (ptx_find_var(m->ptx, v->name) != var) return cudaSuccess;
     struct symbol *s = module_symbol(m, v->name);
     uint8_t *bytes = memory_host(context()->memory, s->address);
     for (uint32_t i = 0; i < v->n_fixups; i++) {
         const struct ptx_fixup *f = &v->fixups[i];
         uint64_t address;
-        int32_t func = ptx_find_func(image->ptx, f->symbol);
+        int32_t func = ptx_find_func(m->ptx, f->symbol);
         if (func >= 0) address = exec_func_address(func);
         else if (!find_address(m, f->symbol, &address))
             return fail(&m->error, &m->why, cudaErrorInvalidPtx,
                         "%s: initial value of %s names %s, which has no "
-                        "address", image->label, v->name, f->symbol);
+                        "address", m->label, v->name, f->symbol);
         address += (uint64_t)f->addend;
         memcpy(bytes + f->offset, &address, f->bytes);
     }
@@ -175,18 +162,12 @@ static cudaError_t fix_up(struct module *m, const struct image *image,
 static cudaError_t load(struct module *m)
 {
     cudaError_t error = cudaSuccess;
-    for (struct image *i = m->images; i; i = i->next)
-        for (uint32_t v = 0; v < i->ptx->n_vars; v++)
-            if (is_memory(&i->ptx->vars[v]) &&
-                (error = place(m, &i->ptx->vars[v])) != cudaSuccess)
-                return error;
-    for (struct image *i = m->images; i; i = i->next)
-        for (uint32_t v = 0; v < i->ptx->n_vars; v++)
-            if (is_memory(&i->ptx->vars[v]) &&
-                (error = fix_up(m, i, &i->ptx->vars[v])) != cudaSuccess)
-                return error;
-    m->loaded = true;
-    return cudaSuccess;
+    for (uint32_t v = 0; v < m->ptx->n_vars && error == cudaSuccess; v++)
+        if (is_memory(&m->ptx->vars[v])) error = place(m, &m->ptx->vars[v]);
+    for (uint32_t v = 0; v < m->ptx->n_vars && error == cudaSuccess; v++)
+        if (is_memory(&m->ptx->vars[v])) error = fix_up(m, (int32_t)v);
+    m->loaded = error == cudaSuccess;
+    return error;
 }
 
 static cudaError_t load_locked(struct module *m)
@@ -219,23 +200,14 @@ cudaError_t symbol_load(const void *host, struct symbol **out)
 
 /* ---- decode ----------------------------------------------------------------- */
 
-static const struct ptx_module *image_with(const struct module *m,
-                                           const char *entry)
-{
-    for (struct image *i = m->images; i; i = i->next) {
-        int32_t f = ptx_find_func(i->ptx, entry);
-        if (f >= 0 && i->ptx->funcs[f].has_body) return i->ptx;
-    }
-    return NULL;
-}
-
 static cudaError_t decode(struct kernel *k)
 {
     cudaError_t error = load_locked(k->module);
     if (error != cudaSuccess) return error;
     if (k->error != cudaSuccess) return k->error;
-    const struct ptx_module *ptx = image_with(k->module, k->name);
-    if (!ptx)
+    const struct ptx_module *ptx = k->module->ptx;
+    int32_t func = ptx_find_func(ptx, k->name);
+    if (func < 0 || !ptx->funcs[func].has_body)
         return fail(&k->error, &k->why, cudaErrorInvalidDeviceFunction,
                     "kernel %s is registered but not in the embedded PTX",
                     k->name);

@@ -35,12 +35,17 @@ bool ptx_index_names(struct ptx_module *m)
     if (!x->slots) return false;
     for (uint32_t i = 0; i < m->n_funcs; i++) {
         uint32_t s = find(x, m->funcs[i].name);
+        if (x->slots[s].name && m->funcs[x->slots[s].func].has_body)
+            continue; /* a declaration, or a weak one: the first stays */
         x->slots[s].name = m->funcs[i].name;
         x->slots[s].func = (int32_t)i;
         x->slots[s].var = -1;
     }
     for (uint32_t i = 0; i < m->n_vars; i++) {
         uint32_t s = find(x, m->vars[i].name);
+        if (x->slots[s].name && x->slots[s].var >= 0 &&
+            !m->vars[x->slots[s].var].is_extern)
+            continue;
         x->slots[s].name = m->vars[i].name;
         x->slots[s].func = -1;
         x->slots[s].var = (int32_t)i;

@@ -209,6 +209,11 @@ struct ptx_module *ptx_parse(const char *text, size_t len, const char *name,
                              struct ptx_error *err);
 void ptx_module_free(struct ptx_module *m);
 
+/* Moves everything of `from` into `into`, which then knows what either of
+ * them defined. `from` must not be used afterwards, and not freed before
+ * `into` is. False: no memory. */
+bool ptx_link(struct ptx_module *into, struct ptx_module *from);
+
 /* Path of a .file number, or NULL. */
 const char *ptx_module_file(const struct ptx_module *m, uint32_t number);
 
