@@ -286,9 +286,7 @@ resolve_at(struct warp *w, const struct insn *in, enum ptx_space space,
     const u32 *on = exec_lanes(w, mask);
     unsigned f = (unsigned)__builtin_ctz(mask);
     struct span s;
-    bool global = space == PTX_SPACE_GLOBAL || space == PTX_SPACE_NONE ||
-                  space == PTX_SPACE_CONST;
-    bool cached = global && w->cache.epoch == memory_epoch(memory_of(w));
+    bool cached = is_global(space) && w->cache.epoch == memory_epoch(memory_of(w));
     if (cached) s = w->cache;
     for (int attempt = cached ? 0 : 1; attempt < 2; attempt++) {
         if (attempt == 1 && !span_of(w, space, a[f], &s)) break;
@@ -307,6 +305,15 @@ resolve_at(struct warp *w, const struct insn *in, enum ptx_space space,
 static __attribute__((noinline)) enum pattern
 resolve(struct warp *w, const struct insn *in, u32 mask, unsigned n,
         unsigned align, enum access_kind what, struct access *x) {
+    if (mask == FULL_MASK && slot_valid(in->src[0])) {
+        enum pattern p = AT_FAULT;
+        x->shared = 0;
+        if (in->src_bytes[0] == 8 && is_global(in->space))
+            p = quick_row(w, in, n, align, what, x);
+        else if (in->src_bytes[0] == 4 && in->space == PTX_SPACE_SHARED)
+            p = quick_shared(w, in, n, align, x);
+        if (p != AT_FAULT) return p;
+    }
     _Alignas(64) u64 a[LANES];
     addresses(w, in->src[0], in->src_bytes[0], in->imm, a);
     return resolve_at(w, in, in->space, a, mask, n, align, what, x);
