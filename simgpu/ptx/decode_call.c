@@ -1,5 +1,5 @@
 /* Operands of the instructions whose form no shape describes: calls, barriers,
- * indexed branches. */
+ * mbarrier, indexed branches. */
 #include <stdio.h>
 #include <string.h>
 
@@ -90,6 +90,17 @@ static bool decode_barrier(struct decoder *d, const struct ptx_instr *in,
     return true;
 }
 
+/* mbarrier's forms differ in whether there is a destination, and in whether
+ * the phase is a state or a parity. */
+static const char *mbarrier_shape(const struct ptx_instr *in) {
+    if (ptx_has_mod(in, PTX_MOD_pending_count)) return "3:6";
+    if (ptx_has_mod(in, PTX_MOD_test_wait) ||
+        ptx_has_mod(in, PTX_MOD_try_wait))
+        return ptx_has_mod(in, PTX_MOD_parity) ? "p:m3R" : "p:m6R";
+    bool dest = in->n_operands && in->operands[0].kind != PTX_OPND_MEM;
+    return dest ? "6:mR" : ":mR";
+}
+
 /* brx.idx %r, table: ext is the table, of labels until they are known. */
 static bool decode_brx(struct decoder *d, const struct ptx_instr *in,
                        struct insn *out) {
@@ -113,6 +124,8 @@ bool decode_special(struct decoder *d, const struct ptx_instr *in,
     switch (in->opcode) {
     case PTX_OP_call: return decode_call(d, in, out);
     case PTX_OP_bar: case PTX_OP_barrier: return decode_barrier(d, in, out);
+    case PTX_OP_mbarrier:
+        return decode_shape(d, mbarrier_shape(in), in, out);
     case PTX_OP_brx: return decode_brx(d, in, out);
     default: return decode_unsupported(d, NULL);
     }

@@ -179,6 +179,76 @@ static void a_barrier_out_of_range_is_illegal(void **state) {
     rig_close(r);
 }
 
+/* ---- mbarrier --------------------------------------------------------------------- */
+
+#define MBARRIER ".version 8.0\n.target sm_90\n.address_size 64\n" \
+    ".visible .entry k(.param .u64 p, .param .u64 q)\n{\n" \
+    ".reg .pred %p<9>; .reg .b32 %r<30>; .reg .b64 %rd<20>;\n" \
+    ".shared .align 8 .b8 bar[8]; .shared .align 4 .b8 s[4096];\n" \
+    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\n" \
+    "mul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n" \
+    "mov.u32 %r20, s;\nshl.b32 %r21, %r1, 2;\nadd.u32 %r22, %r20, %r21;\n" \
+    "setp.ne.u32 %p1, %r1, 0;\n"
+
+/* All arrive and wait, round after round, as cuda::barrier compiles to. */
+static void mbarrier_phases(void **state) {
+    (void)state;
+    struct rig *r = rig_open(MBARRIER
+        "@!%p1 mbarrier.init.shared.b64 [bar], 96;\nbar.sync 0;\n"
+        "mov.u32 %r2, 0;\nmov.u32 %r3, 0;\n"
+        "L: mad.lo.u32 %r4, %r2, 1000, %r1;\nst.shared.u32 [%r22], %r4;\n"
+        "mbarrier.arrive.shared::cta.b64 %rd4, [bar];\n"
+        "W: mbarrier.try_wait.shared::cta.b64 %p2, [bar], %rd4;\n"
+        "@!%p2 bra W;\n"
+        "sub.u32 %r5, 95, %r1;\nshl.b32 %r5, %r5, 2;\nadd.u32 %r5, %r5, %r20;\n"
+        "ld.shared.u32 %r6, [%r5];\nadd.u32 %r3, %r3, %r6;\n"
+        "mbarrier.arrive.shared::cta.b64 _, [bar];\n"
+        "V: mbarrier.test_wait.parity.shared::cta.b64 %p2, [bar], 1;\n"
+        "@!%p2 bra V;\n"
+        "add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p3, %r2, 10;\n@%p3 bra L;\n"
+        "st.global.u32 [%rd3], %r3;\nret;\n}\n");
+    assert_true(rig_decode(r, "k"));
+    assert_int_equal(rig_run(r, 2, 96, NULL), BLOCK_DONE);
+    assert_int_equal(wrong_exchanges(r, 96), 0);
+    for (uint32_t seed = 0; seed < 10; seed++) {
+        struct rng rng;
+        rng_seed(&rng, seed);
+        memset(r->host, 0, 384);
+        assert_int_equal(rig_run(r, 1, 96, &rng), BLOCK_DONE);
+        assert_int_equal(wrong_exchanges(r, 96), 0);
+    }
+    rig_close(r);
+}
+
+/* Counts, drops and bytes of copies, seen through one thread. */
+static void mbarrier_counts(void **state) {
+    (void)state;
+    struct rig *r = rig_ran(MBARRIER
+        "mbarrier.init.shared.b64 [bar], 3;\n"
+        "mbarrier.arrive.shared.b64 %rd4, [bar], 2;\n"
+        "mbarrier.pending_count.b64 %r2, %rd4;\n"
+        "mbarrier.test_wait.shared.b64 %p2, [bar], %rd4;\n"
+        "selp.u32 %r3, 1, 0, %p2;\n"
+        "mbarrier.arrive_drop.shared.b64 %rd5, [bar];\n"
+        "mbarrier.pending_count.b64 %r4, %rd5;\n"
+        "mbarrier.test_wait.shared.b64 %p2, [bar], %rd4;\n"
+        "selp.u32 %r5, 1, 0, %p2;\n" /* phase 0 is over; 2 are awaited now */
+        "mbarrier.arrive.expect_tx.shared.b64 %rd6, [bar], 16;\n"
+        "mbarrier.pending_count.b64 %r6, %rd6;\n"
+        "mbarrier.arrive.shared.b64 %rd7, [bar];\n"
+        "mbarrier.test_wait.parity.shared.b64 %p2, [bar], 1;\n"
+        "selp.u32 %r7, 1, 0, %p2;\n" /* 16 bytes are missing */
+        "mbarrier.complete_tx.shared::cta.b64 [bar], 16;\n"
+        "mbarrier.test_wait.parity.shared.b64 %p2, [bar], 1;\n"
+        "selp.u32 %r8, 1, 0, %p2;\n"
+        "st.global.v4.u32 [%rd1], {%r2, %r3, %r4, %r5};\n"
+        "st.global.v2.u32 [%rd1+16], {%r6, %r7};\n"
+        "st.global.u32 [%rd1+24], %r8;\nret;\n}\n", 1, 1);
+    static const uint32_t want[7] = {3, 0, 1, 1, 2, 0, 1};
+    assert_memory_equal(r->host, want, sizeof want);
+    rig_close(r);
+}
+
 /* ---- shfl ------------------------------------------------------------------------- */
 
 #define SHFL(op) KERNEL "mul.lo.u32 %r2, %r1, 10;\n" op \
@@ -370,6 +440,8 @@ int main(void) {
         cmocka_unit_test(barrier_reductions),
         cmocka_unit_test(a_deadlock_is_told),
         cmocka_unit_test(a_barrier_out_of_range_is_illegal),
+        cmocka_unit_test(mbarrier_phases),
+        cmocka_unit_test(mbarrier_counts),
         cmocka_unit_test(shuffles),
         cmocka_unit_test(lanes_meet_from_different_places),
         cmocka_unit_test(member_masks_separate_groups),
