@@ -267,7 +267,9 @@ static bool check_letter(const struct check *c, char letter,
     case 'm': case 'M': return check_memory(c, op);
     case 'l':
         return op->kind == PTX_OPND_LABEL || check_wrong(c, "label wanted");
-    default: return check_value(c, op, type, is_dest);
+    case 't': case 'T': case 'u': case 'U':
+        return check_value(c, op, type, is_dest);
+    default: return check_wrong(c, "no rule for shape letter '%c'", letter);
     }
 }
 
