@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/rng.h"
+#include "ptx/fp_env.h"
 #include "ptx/warp.h"
 
 #define LINE 64u
@@ -151,7 +152,8 @@ static uint64_t turn_length(struct block *b, struct rng *rng) {
                : FREE_TURN_LEAST + jitter(b) % (512 - FREE_TURN_LEAST);
 }
 
-enum block_state block_run(struct block *b, uint64_t budget, struct rng *rng) {
+static enum block_state run_turns(struct block *b, uint64_t budget,
+                                  struct rng *rng) {
     uint32_t asleep = 0;
     _Atomic uint32_t *stop = b->launch->stop;
     while (b->unfinished) {
@@ -174,4 +176,11 @@ enum block_state block_run(struct block *b, uint64_t budget, struct rng *rng) {
         if (s == WARP_DONE || s == WARP_WAITS) b->runnable &= ~(1u << i);
     }
     return BLOCK_DONE;
+}
+
+enum block_state block_run(struct block *b, uint64_t budget, struct rng *rng) {
+    fp_env host = fp_env_take();
+    enum block_state state = run_turns(b, budget, rng);
+    fp_env_give(host);
+    return state;
 }

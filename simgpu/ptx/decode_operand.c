@@ -260,7 +260,7 @@ static enum ptx_type letter_type(char letter, const struct ptx_instr *in) {
         case PTX_S32: return PTX_S64;
         default: return PTX_NONE;
         }
-    case '3': case 'r': return PTX_B32;
+    case '3': case 'r': case 'n': return PTX_B32;
     case '6': return PTX_B64;
     case 'p': return PTX_PRED;
     default: return t;
@@ -295,7 +295,8 @@ static bool shape_source(struct decoder *d, char letter,
         return true;
     }
     if (o->kind != PTX_OPND_VEC)
-        return decode_source(d, o, type, &out->src[at], width);
+        return decode_source(d, o, type, &out->src[at], width) &&
+               (letter != 'n' || *width == 4 || decode_unsupported(d, NULL));
     if (letter == 'k') type = piece_type(type, o->count);
     if (letter != 'v' && letter != 'k') return decode_unsupported(d, NULL);
     if (!vector_side(d, o, type, false, out)) return false;
@@ -318,7 +319,9 @@ bool decode_shape(struct decoder *d, const char *shape,
         }
         bool optional = *s >= 'A' && *s <= 'Z' && *s != 'W';
         char letter = *s >= 'A' && *s <= 'Z' ? (char)(*s + 32) : *s;
-        if (n == in->n_operands) {
+        bool skipped = *s == 'M' && n < in->n_operands &&
+                       in->operands[n].kind != PTX_OPND_MEM;
+        if (n == in->n_operands || skipped) {
             if (!optional) return decode_unsupported(d, NULL);
             at++;
             continue;

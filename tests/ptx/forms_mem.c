@@ -335,6 +335,17 @@ static void ref_same(const struct form *f, const uint64_t *s, uint64_t *d) {
     (void)f;
     d[0] = s[0];
 }
+static void ref_second(const struct form *f, const uint64_t *s, uint64_t *d) {
+    (void)f;
+    d[0] = s[1];
+}
+/* 16 bytes, of which only s[2] & 15 come from the source. */
+static void ref_filled(const struct form *f, const uint64_t *s, uint64_t *d) {
+    uint8_t image[16] = {0};
+    (void)f;
+    memcpy(image, s, s[2] & 15);
+    memcpy(d, image, 16);
+}
 /* Answers of isspacep, a bit a space: const, global, local, shared. */
 static void ref_arg(const struct form *f, const uint64_t *s, uint64_t *d) {
     (void)s;
@@ -376,6 +387,19 @@ static const struct form others[] = {
      ASK_ALL, ref_arg, 0, {8}},
     CALL("st.param.b32", "b32", "32", "r") CALL("st.param.b64", "b64", "64", "d")
     CALL("st.param.f32", "f32", "32", "F") CALL("st.param.f64", "f64", "64", "D")
+    SAME("cp.async.ca.shared.global", SHARED_OPEN
+         "st.shared.b64 [q], -1; cp.async.ca.shared.global [q+4], [%in], 4; "
+         "cp.async.ca.shared.global [q], [%in+4], 4; cp.async.commit_group; "
+         "cp.async.wait_group 0; ld.shared.v2.b32 {b, q}, [q]; "
+         "mov.b64 $d, {q, b};}")
+    {"cp.async.ca.shared.global", "d:dd", SHARED_OPEN
+     "cp.async.ca.shared.global [q+8], [%in+8], 8; cp.async.wait_all; "
+     "ld.shared.b64 $d, [q+8];}", ref_second, 0, {0}},
+    {"cp.async.cg.shared.global", "dd:ddr", SHARED_OPEN "and.b32 b, $2, 15; "
+     "st.shared.v2.b64 [q], {-1, -1}; "
+     "cp.async.cg.shared.global.L2::128B [q], [%in], 16, b; "
+     "cp.async.commit_group; cp.async.wait_group 0; "
+     "ld.shared.v2.b64 {$d, $e}, [q];}", ref_filled, 0, {0}},
     SAME("ldu.global.b64", "ldu.global.b64 $d, [%in];")
     SAME("discard.global.L2", "{.reg .b64 g; and.b64 g, %in, -128; "
          "add.s64 g, g, 128; discard.global.L2 [g], 128; mov.b64 $d, $0;}")

@@ -10,7 +10,11 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <fenv.h>
 #include <pthread.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #include "core/memory.h"
 #include "core/rng.h"
@@ -553,6 +557,36 @@ static void added_values_are_distinct(void **state) {
     memory_destroy(m);
 }
 
+/* ---- the thread that runs a block --------------------------------------------------- */
+
+/* A host that rounds up and flushes subnormals has its way back afterwards,
+ * and its kernels never notice. */
+static void host_rounding_does_not_matter(void **state) {
+    (void)state;
+    struct memory *m = memory_of(MEMORY_CHECK_EXACT);
+    uint64_t a = alloc(m, 12);
+    uint32_t *v = memory_host(m, a);
+    v[0] = 0x00000003;
+    fesetround(FE_UPWARD);
+#ifdef __SSE2__
+    _mm_setcsr(_mm_getcsr() | 0x8040); /* flush to zero, denormals are zero */
+#endif
+    assert_int_equal(run(m, "ld.global.f32 %f0, [%a]; add.f32 %f1, %f0, %f0;"
+                            "st.global.f32 [%a+4], %f1;"
+                            "add.f32 %f2, %f0, 0f3F800000;"
+                            "st.global.f32 [%a+8], %f2;", a, 0, 0).kind,
+                     FAULT_NONE);
+    assert_int_equal(fegetround(), FE_UPWARD);
+#ifdef __SSE2__
+    assert_int_equal(_mm_getcsr() & 0x8040, 0x8040);
+    _mm_setcsr(0x1f80);
+#endif
+    fesetround(FE_TONEAREST);
+    assert_int_equal(v[1], 0x00000006);
+    assert_int_equal(v[2], 0x3f800000);
+    memory_destroy(m);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_pattern),
@@ -570,6 +604,7 @@ int main(void) {
         cmocka_unit_test(random_addresses),
         cmocka_unit_test(contention),
         cmocka_unit_test(added_values_are_distinct),
+        cmocka_unit_test(host_rounding_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
