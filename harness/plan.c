@@ -87,7 +87,8 @@ static bool choose_scenarios(const struct fl_json *listing,
     for (const struct fl_json *s = all->first; s; s = s->next) {
         const char *name = fl_json_string(s, "name", "?");
         if (!fl_json_bool(s, "selftest")
-            && (!o->filter || !regexec(&re, name, 0, NULL, 0)))
+            && (o->filter ? !regexec(&re, name, 0, NULL, 0)
+                          : !fl_json_bool(s, "extended")))
             c->scenarios[c->n_scenarios++] = name;
     }
     if (o->filter)

@@ -41,6 +41,8 @@ struct fl_scenario {
                                    not look at its launches: no strategy's
                                    check goes with it */
     bool selftest;              /* for testing the harness; not listed */
+    bool extended;              /* in a bench only where --filter matches it,
+                                   which keeps the usual bench short */
 
     /* Allocates, fills, uploads. Plain calls, neither counted nor recorded:
      * use fl_must(). Returns the scenario's own state. */
