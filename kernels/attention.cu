@@ -2,6 +2,7 @@
  * weighted sum. One kernel a piece, as eager-mode frameworks launch them. */
 #include "kernels.h"
 #include "launch_shape.cuh"
+#include "beacon.cuh"
 
 __global__ void attention_scores_kernel(float *score, const float *q,
                                         const float *k, int seq, int dim,
@@ -24,6 +25,22 @@ __global__ void attention_mask_kernel(float *score, const int64_t *length,
     int e = blockIdx.x * blockDim.x + threadIdx.x;
     if (e < n && e % seq >= length[e / (seq * seq)])
         score[e] = -1e9f;
+}
+
+/* score[b,i,j] += bias[bucket[b,j]] */
+__global__ void attention_bias_kernel(float *score, const float *bias,
+                                      const int64_t *bucket, int seq,
+                                      int64_t buckets, int n,
+                                      struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int j = e % seq, b = e / (seq * seq);
+    int64_t k = bucket[b * seq + j];
+    if (BEACON(beacon, k < 0 || k >= buckets, k))
+        return;
+    score[e] += bias[k];
 }
 
 __global__ void softmax_kernel(float *x, int cols)
@@ -70,6 +87,16 @@ extern "C" void k_attention_mask(cudaStream_t s, float *score,
     int n = batch * seq * seq;
     attention_mask_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(
         score, length, seq, n);
+}
+
+extern "C" void k_attention_bias(cudaStream_t s, float *score,
+                                 const float *bias, const int64_t *bucket,
+                                 int batch, int seq, int64_t buckets,
+                                 struct fl_beacon beacon)
+{
+    int n = batch * seq * seq;
+    attention_bias_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(
+        score, bias, bucket, seq, buckets, n, beacon);
 }
 
 extern "C" void k_softmax(cudaStream_t s, float *x, int rows, int cols)

@@ -1,6 +1,7 @@
 /* One thread an element: fills, sums, scaling, bias, activation. */
 #include "kernels.h"
 #include "launch_shape.cuh"
+#include "beacon.cuh"
 
 template <typename T>
 __global__ void fill_kernel(T *x, T value, int n)
@@ -15,6 +16,41 @@ __global__ void add_kernel(float *y, const float *a, const float *b, int n)
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         y[i] = a[i] + b[i];
+}
+
+/* Four elements a thread. A 16-byte access must be 16-byte aligned (PTX ISA,
+ * "Alignment" of vectors). */
+__global__ void add4_kernel(float *y, const float *a, int n,
+                            struct fl_beacon beacon)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n / 4)
+        return;
+    float4 *to = (float4 *)y + i;
+    if (BEACON(beacon, (uintptr_t)a % sizeof(float4), (uintptr_t)a % 16))
+        return;
+    float4 v = ((const float4 *)a)[i];
+    to->x += v.x;
+    to->y += v.y;
+    to->z += v.z;
+    to->w += v.w;
+}
+
+/* Written without `if (i < n)`, as by somebody who trusts the grid. */
+__global__ void square_kernel(float *x, int n, struct fl_beacon beacon)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (BEACON(beacon, i >= n, i))
+        return;
+    x[i] *= x[i];
+}
+
+/* One thread a position of the signal, one block a signal. */
+__global__ void window_kernel(float *x)
+{
+    int i = threadIdx.x, length = blockDim.x;
+    float ramp = (float)min(i, length - 1 - i) / length;
+    x[blockIdx.x * length + i] *= 2 * ramp;
 }
 
 __global__ void scale_kernel(float *x, float by, int n)
@@ -56,6 +92,24 @@ extern "C" void k_add(cudaStream_t s, float *y, const float *a, const float *b,
                       int n)
 {
     add_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(y, a, b, n);
+}
+
+extern "C" void k_add4(cudaStream_t s, float *y, const float *a, int n,
+                       struct fl_beacon beacon)
+{
+    add4_kernel<<<blocks_for(n / 4, THREADS), THREADS, 0, s>>>(y, a, n,
+                                                               beacon);
+}
+
+extern "C" void k_square(cudaStream_t s, float *x, int n, unsigned blocks,
+                         struct fl_beacon beacon)
+{
+    square_kernel<<<blocks, THREADS, 0, s>>>(x, n, beacon);
+}
+
+extern "C" void k_window(cudaStream_t s, float *x, int rows, int length)
+{
+    window_kernel<<<rows, length, 0, s>>>(x);
 }
 
 extern "C" void k_scale(cudaStream_t s, float *x, float by, int n)

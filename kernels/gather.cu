@@ -84,6 +84,23 @@ __global__ void index_add_kernel(float *dtable, const float *dy,
     atomicAdd(&dtable[row * dim + e % dim], dy[e]);
 }
 
+/* Rows of a quantised table, the offset computed in 32 bits as in code that
+ * was written for small ones. Spelled with unsigned arithmetic, since a signed
+ * overflow would leave the compiler free to get it right. */
+__global__ void dequantise_kernel(float *y, const int8_t *table,
+                                  const int64_t *index, float scale, int n,
+                                  int dim, struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int64_t row = index[e / dim];
+    int32_t offset = (int32_t)((uint32_t)row * (uint32_t)dim + e % dim);
+    if (BEACON(beacon, offset != row * dim + e % dim, row))
+        return;
+    y[e] = scale * table[offset];
+}
+
 __global__ void index_scale_kernel(float *x, const int64_t *index, float by,
                                    int n, int dim)
 {
@@ -147,4 +164,12 @@ extern "C" void k_index_scale(cudaStream_t s, float *x, const int64_t *index,
 {
     index_scale_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
         x, index, by, n * dim, dim);
+}
+
+extern "C" void k_dequantise(cudaStream_t s, float *y, const int8_t *table,
+                             const int64_t *index, float scale, int n, int dim,
+                             struct fl_beacon beacon)
+{
+    dequantise_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        y, table, index, scale, n * dim, dim, beacon);
 }

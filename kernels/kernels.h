@@ -50,6 +50,11 @@ void k_index_add(cudaStream_t s, float *dtable, const float *dy,
 /* x[index[n], :] *= by. Planted: n == 0 makes a grid of no blocks. */
 void k_index_scale(cudaStream_t s, float *x, const int64_t *index, float by,
                    int n, int dim);
+/* y[n,dim] = scale * table[index[n], :]. Planted: an element's offset in the
+ * table does not fit 32 bits. */
+void k_dequantise(cudaStream_t s, float *y, const int8_t *table,
+                  const int64_t *index, float scale, int n, int dim,
+                  struct fl_beacon beacon);
 
 /* ---- mask.cu ------------------------------------------------------------ */
 void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,
@@ -112,6 +117,10 @@ void k_attention_scores(cudaStream_t s, float *score, const float *q,
 /* score[b,i,j] = -1e9 where j >= length[b] */
 void k_attention_mask(cudaStream_t s, float *score, const int64_t *length,
                       int batch, int seq);
+/* score[b,i,j] += bias[bucket[b,j]]. Planted: bucket not in [0, buckets). */
+void k_attention_bias(cudaStream_t s, float *score, const float *bias,
+                      const int64_t *bucket, int batch, int seq,
+                      int64_t buckets, struct fl_beacon beacon);
 /* Softmax over rows of `cols`, in place, one block a row. */
 void k_softmax(cudaStream_t s, float *x, int rows, int cols);
 /* y[b,i,d] = sum_j p[b,i,j] * v[b,j,d] */
@@ -128,6 +137,15 @@ void k_fill_f32(cudaStream_t s, float *x, float value, int n);
 void k_fill_i64(cudaStream_t s, int64_t *x, int64_t value, int n);
 void k_add(cudaStream_t s, float *y, const float *a, const float *b, int n);
 void k_scale(cudaStream_t s, float *x, float by, int n);
+/* y += a, four at a time; n % 4 == 0. Planted: `a` not 16-byte aligned. */
+void k_add4(cudaStream_t s, float *y, const float *a, int n,
+            struct fl_beacon beacon);
+/* x *= x, on exactly `blocks` blocks. Planted: more threads than elements. */
+void k_square(cudaStream_t s, float *x, int n, unsigned blocks,
+              struct fl_beacon beacon);
+/* Triangular window over each of x[rows,length], a thread a position. Planted:
+ * length above the device's limit of threads a block (1024). */
+void k_window(cudaStream_t s, float *x, int rows, int length);
 /* y[rows,cols] = x + bias[cols] */
 void k_bias(cudaStream_t s, float *y, const float *x, const float *bias,
             int rows, int cols);
@@ -136,7 +154,8 @@ void k_gelu(cudaStream_t s, float *y, const float *x, int n);
 
 /* ---- loss.cu ------------------------------------------------------------ */
 /* loss[r] = -log softmax(logits[r])[label[r]]; dlogits = its gradient / rows.
- * Planted: label not in [0, classes). */
+ * Asserts, as frameworks do, that label is in [0, classes). Planted: it is
+ * not. */
 void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
                      const float *logits, const int64_t *label, int rows,
                      int classes, struct fl_beacon beacon);
@@ -151,6 +170,12 @@ void k_mean(cudaStream_t s, float *out, const float *x, int n,
 /* out[cols] = column sums of x[rows,cols] */
 void k_column_sum(cudaStream_t s, float *out, const float *x, int rows,
                   int cols);
+/* A sum split in parts, as a reduction over a workspace does it:
+ * part[p,n] = x[n] * (p + 1) / (1 + ... + parts), and y[n] = sum of part[:,n],
+ * which is x[n]. Planted: the workspace has been `freed`. */
+void k_split(cudaStream_t s, float *part, const float *x, int parts, int n);
+void k_join(cudaStream_t s, float *y, const float *part, int parts, int n,
+            bool freed, struct fl_beacon beacon);
 
 /* ---- optimizer.cu ------------------------------------------------------- */
 void k_sgd(cudaStream_t s, float *w, const float *dw, float rate, int n);

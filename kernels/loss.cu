@@ -1,5 +1,6 @@
 /* Losses, with the gradient computed in the same kernel as fused frameworks
  * do. One thread a row: classes are few. */
+#include <cassert>
 #include "kernels.h"
 #include "launch_shape.cuh"
 #include "beacon.cuh"
@@ -25,6 +26,7 @@ __global__ void cross_entropy_kernel(float *loss, float *dlogits,
     int64_t l = label[r];
     if (BEACON(beacon, l < 0 || l >= classes, l))
         return;
+    assert(l >= 0 && l < classes);
     loss[r] = logf(sum) + top - in[l];
 }
 

@@ -216,8 +216,7 @@ PROGRAM void net_update(struct fl_trial *t, struct net *n)
 void net_ref_encode(const struct net *n, float *x, const int64_t *length)
 {
     static float normed[TOKENS * DIM], q[TOKENS * DIM], k[TOKENS * DIM],
-        v[TOKENS * DIM], mixed[TOKENS * DIM], hidden[TOKENS * HIDDEN],
-        delta[TOKENS * DIM];
+        v[TOKENS * DIM], mixed[TOKENS * DIM], delta[TOKENS * DIM];
 
     ref_layernorm(normed, x, n->norm1.host, n->shift1.host, TOKENS, DIM);
     ref_linear(q, normed, n->wq.host, NULL, TOKENS, DIM, DIM);
@@ -227,6 +226,13 @@ void net_ref_encode(const struct net *n, float *x, const int64_t *length)
     ref_linear(delta, mixed, n->wo.host, NULL, TOKENS, DIM, DIM);
     for (int i = 0; i < TOKENS * DIM; i++)
         x[i] += delta[i];
+    net_ref_mlp(n, x);
+}
+
+void net_ref_mlp(const struct net *n, float *x)
+{
+    static float normed[TOKENS * DIM], hidden[TOKENS * HIDDEN],
+        delta[TOKENS * DIM];
 
     ref_layernorm(normed, x, n->norm2.host, n->shift2.host, TOKENS, DIM);
     ref_linear(hidden, normed, n->w1.host, n->b1.host, TOKENS, DIM, HIDDEN);

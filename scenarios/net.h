@@ -101,6 +101,7 @@ void net_update(struct fl_trial *t, struct net *n);
 /* The same on the CPU. net_ref_train does classify to update, on the host
  * copies of the parameters. */
 void net_ref_encode(const struct net *n, float *x, const int64_t *length);
+void net_ref_mlp(const struct net *n, float *x);
 void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
                    int rows);
 

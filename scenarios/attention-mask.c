@@ -1,0 +1,233 @@
+/* A training step adds a learned bias to its attention scores, by a bucket
+ * number for each key that comes with the batch. One bucket of the second
+ * batch was computed from a distance nobody had clipped.
+ *
+ * The look-up sits in the mask, in the middle of attention, and has no check:
+ * 700. The step reads its loss at the end, so that is what a program without
+ * checks is told about: the mask is to blame, the loss is named, four functions
+ * away. Clipped buckets are the defence. */
+#include "net.h"
+
+#include <math.h>
+
+#include "reference.h"
+
+enum { BUCKETS = 64, BAD_STEP = STEPS - 1 };
+
+/* A row of one float, as far out as FAR_ROW is. */
+#define FAR_BUCKET (FAR_ROW * DIM)
+
+struct state {
+    struct net net;
+    struct floats w_in, bias, features[STEPS], loss;
+    struct indices bucket[STEPS], label[STEPS];
+    float *x;
+    int bad_key;            /* sequence * SEQ + position */
+    int64_t twin_bucket;
+};
+
+static void *setup(struct fl_trial *t)
+{
+    static struct state s;
+
+    net_create(t, &s.net);
+    s.w_in = new_floats(t, DIM * DIM, 0.3f);
+    s.bias = new_floats(t, BUCKETS, 1);
+    upload_floats(t, &s.w_in);
+    upload_floats(t, &s.bias);
+    s.loss = new_floats(t, 1, 0);
+    s.x = device_floats(t, TOKENS * DIM);
+    for (int b = 0; b < STEPS; b++) {
+        s.features[b] = new_floats(t, TOKENS * DIM, 1);
+        s.bucket[b] = new_indices(t, TOKENS);
+        s.label[b] = new_indices(t, TOKENS);
+        for (int i = 0; i < TOKENS; i++) {
+            s.bucket[b].host[i] = random_below(t, BUCKETS);
+            s.label[b].host[i] = random_below(t, CLASSES);
+        }
+    }
+    s.bad_key = (int)random_below(t, TOKENS);
+    s.twin_bucket = s.bucket[BAD_STEP].host[s.bad_key];
+    if (fl_variant(t) != FL_HEALTHY)
+        s.bucket[BAD_STEP].host[s.bad_key] = FAR_BUCKET;
+    return &s;
+}
+
+PROGRAM static void load_batch(struct fl_trial *t, struct state *s, unsigned b)
+{
+    load_floats(t, &s->net, &s->features[b]);
+    load_indices(t, &s->net, &s->bucket[b]);
+    load_indices(t, &s->net, &s->label[b]);
+}
+
+PROGRAM static void mask(struct fl_trial *t, struct state *s, unsigned b)
+{
+    cudaStream_t stream = s->net.stream;
+    int64_t *bucket = s->bucket[b].dev;
+
+    if (fl_variant(t) == FL_GUARDED)
+        FL_LAUNCH(t, stream, k_clamp_i64(stream, bucket, 0, BUCKETS - 1,
+                                         TOKENS));
+    FL_PLANT(t, stream, k_attention_bias(stream, s->net.score, s->bias.dev,
+                                         bucket, BATCH, SEQ, BUCKETS,
+                                         fl_beacon(t)),
+        EXPECT("async", FL_LATE, 700, "read_loss", FL_DERIVED,
+            .note = "at the copy of the loss, or at the wait behind it"),
+        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "read_loss",
+            FL_DERIVED,
+            .note = "the launch waited, but nvcc's stub drops its code; the "
+                    "copy of the loss is the next call with one"),
+        EXPECT_NOT_WAITED(700, "attention", "read_loss"),
+        EXPECT_WAITED(700, "mask"));
+}
+
+PROGRAM static void attention(struct fl_trial *t, struct state *s, unsigned b)
+{
+    struct net *n = &s->net;
+    cudaStream_t stream = n->stream;
+
+    FL_LAUNCH(t, stream, k_linear(stream, n->q, s->x, n->wq.dev, NULL, TOKENS,
+                                  DIM, DIM));
+    FL_LAUNCH(t, stream, k_linear(stream, n->k, s->x, n->wk.dev, NULL, TOKENS,
+                                  DIM, DIM));
+    FL_LAUNCH(t, stream, k_linear(stream, n->v, s->x, n->wv.dev, NULL, TOKENS,
+                                  DIM, DIM));
+    FL_LAUNCH(t, stream, k_attention_scores(stream, n->score, n->q, n->k,
+                                            BATCH, SEQ, DIM, 0.17677669f));
+    mask(t, s, b);
+    FL_LAUNCH(t, stream, k_softmax(stream, n->score, TOKENS, SEQ));
+    FL_LAUNCH(t, stream, k_attention_apply(stream, s->x, n->score, n->v, BATCH,
+                                           SEQ, DIM));
+}
+
+PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
+{
+    cudaStream_t stream = s->net.stream;
+
+    FL_LAUNCH(t, stream, k_linear(stream, s->x, s->features[b].dev,
+                                  s->w_in.dev, NULL, TOKENS, DIM, DIM));
+    attention(t, s, b);
+    net_mlp(t, &s->net, s->x);
+    net_classify(t, &s->net, s->x, TOKENS);
+}
+
+PROGRAM static void read_loss(struct fl_trial *t, struct state *s)
+{
+    cudaStream_t stream = s->net.stream;
+
+    FL_CALL(t, cudaMemcpyAsync(s->loss.host, s->net.loss, sizeof(float),
+                               cudaMemcpyDeviceToHost, stream));
+    FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+}
+
+PROGRAM static void train_step(struct fl_trial *t, void *state)
+{
+    struct state *s = state;
+    unsigned b = fl_step(t) % STEPS;
+
+    load_batch(t, s, b);
+    forward(t, s, b);
+    net_loss(t, &s->net, s->label[b].dev, TOKENS);
+    net_backward(t, &s->net, s->x, TOKENS);
+    net_update(t, &s->net);
+    read_loss(t, s);
+    FL_STEP_END(t);
+}
+
+/* ---- the oracle ---- */
+
+static enum fl_prediction predict(const struct fl_trial *t, const void *state)
+{
+    const struct state *s = state;
+
+    if (fl_variant(t) == FL_GUARDED)
+        return FL_NEVER;
+    for (int b = 0; b < STEPS; b++)
+        for (int i = 0; i < TOKENS; i++)
+            if (s->bucket[b].host[i] < 0 || s->bucket[b].host[i] >= BUCKETS)
+                return FL_ALWAYS;
+    return FL_NEVER;
+}
+
+/* Each query of the sequence meets the bad key. */
+static bool commits(const struct fl_trial *t, const void *state,
+                    const struct fl_beacon_record *beacon)
+{
+    const struct state *s = state;
+    int64_t e = element_of(beacon);
+    (void)t;
+    return e / (SEQ * SEQ) * SEQ + e % SEQ == s->bad_key
+        && (beacon->set == FL_BEACON_FROM_DEVICE
+            || beacon->value == FAR_BUCKET);
+}
+
+static int64_t right_bucket(const struct fl_trial *t, const struct state *s,
+                            int b, int key)
+{
+    if (b != BAD_STEP || key != s->bad_key)
+        return s->bucket[b].host[key];
+    return fl_variant(t) == FL_GUARDED ? BUCKETS - 1 : s->twin_bucket;
+}
+
+static void ref_biased_attention(const struct fl_trial *t,
+                                 const struct state *s, int b, float *x)
+{
+    static float q[TOKENS * DIM], k[TOKENS * DIM], v[TOKENS * DIM];
+    float p[SEQ];
+
+    ref_linear(q, x, s->net.wq.host, NULL, TOKENS, DIM, DIM);
+    ref_linear(k, x, s->net.wk.host, NULL, TOKENS, DIM, DIM);
+    ref_linear(v, x, s->net.wv.host, NULL, TOKENS, DIM, DIM);
+    for (int row = 0; row < TOKENS; row++) {
+        int first = row / SEQ * SEQ;
+        for (int j = 0; j < SEQ; j++) {
+            double sum = 0;
+            for (int d = 0; d < DIM; d++)
+                sum += (double)q[row * DIM + d] * k[(first + j) * DIM + d];
+            p[j] = (float)(sum / sqrt(DIM))
+                 + s->bias.host[right_bucket(t, s, b, first + j)];
+        }
+        ref_softmax(p, 1, SEQ);
+        for (int d = 0; d < DIM; d++) {
+            double sum = 0;
+            for (int j = 0; j < SEQ; j++)
+                sum += (double)p[j] * v[(first + j) * DIM + d];
+            x[row * DIM + d] = (float)sum;
+        }
+    }
+}
+
+static enum fl_data check(struct fl_trial *t, void *state)
+{
+    struct state *s = state;
+    static float x[TOKENS * DIM];
+
+    for (int b = 0; b < STEPS; b++) {
+        ref_linear(x, s->features[b].host, s->w_in.host, NULL, TOKENS, DIM,
+                   DIM);
+        ref_biased_attention(t, s, b, x);
+        net_ref_mlp(&s->net, x);
+        net_ref_train(&s->net, x, s->label[b].host, TOKENS);
+    }
+    return net_check(&s->net);
+}
+
+const struct fl_scenario scenario_attention_mask = {
+    .name = "attention-mask",
+    .summary = "an unclipped bucket number in the attention mask's bias "
+        "look-up",
+    .stands_for = "training errors blamed on the loss while blocking launches "
+        "lead to the attention mask; position tables shorter than the input "
+        "(huggingface/transformers #28104)",
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .steps = STEPS,
+    .extended = true,
+    .fault_kernel = "attention_bias_kernel",
+    .fault_file = "kernels/attention.cu",
+    .guard = "the bucket numbers are clamped to the valid range before use",
+    .setup = setup,
+    .step = train_step,
+    .predict = predict,
+    .commits = commits,
+    .check = check,
+};
