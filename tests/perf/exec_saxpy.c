@@ -1,6 +1,7 @@
 /* How fast kernels execute on one core: saxpy against the same loop in C, and
  * a few shapes that cost a simulator differently, in CPU time. Prints thread instructions a
  * second and, for saxpy, how many times slower than C it is.
+ * The result is checked, the times are only told.
  *
  *   exec_saxpy [elements]     default 2^22 */
 #include <stdio.h>
@@ -102,6 +103,18 @@ static double best_of(struct program *p, struct exec_services *s,
     return best;
 }
 
+/* Elements that differ from what C computes. */
+static size_t check(struct program *p, struct exec_services *s,
+                    struct params *args, uint32_t blocks, const float *x,
+                    float *y) {
+    size_t wrong = 0;
+    uint64_t steps;
+    for (size_t i = 0; i < args->n; i++) y[i] = 1;
+    launch(p, s, args, blocks, &steps);
+    for (size_t i = 0; i < args->n; i++) wrong += y[i] != args->a * x[i] + 1;
+    return wrong;
+}
+
 int main(int argc, char **argv) {
     size_t n = argc > 1 ? strtoul(argv[1], NULL, 0) : (size_t)1 << 22;
     struct memory *m =
@@ -114,8 +127,9 @@ int main(int argc, char **argv) {
                           memory_alloc(m, n * 4, MEMORY_DEVICE, 0),
                           memory_alloc(m, n * 4, MEMORY_DEVICE, 0)};
     float *x = memory_host(m, args.x), *y = memory_host(m, args.y);
-    for (size_t i = 0; i < n; i++) x[i] = (float)i, y[i] = 1;
+    for (size_t i = 0; i < n; i++) x[i] = (float)(i % 1000), y[i] = 1;
 
+    size_t wrong = 0;
     double c = 1e9;
     for (int i = 0; i < 5; i++) {
         double t = now();
@@ -134,14 +148,16 @@ int main(int argc, char **argv) {
             runs[i].blocks ? runs[i].blocks : (uint32_t)((n + 255) / 256);
         uint64_t steps;
         double t = best_of(p, &s, &args, blocks, &steps);
-        printf("%-8s %8.2f ms %6.2f ns/warp-insn %6.2f Gthread-insn/s", 
+        printf("%-8s %8.2f ms %6.2f ns/warp-insn %6.2f Gthread-insn/s",
                runs[i].name, 1e3 * t, 1e9 * t / (double)steps,
                32e-9 * (double)steps / t);
         if (!i) printf("  %.1f x C (%.2f ms)", t / c, 1e3 * c);
         printf("\n");
+        if (!i) wrong = check(p, &s, &args, blocks, x, y);
         program_free(p);
     }
     ptx_module_free(mod);
     memory_destroy(m);
-    return 0;
+    if (wrong) fprintf(stderr, "%zu elements are wrong\n", wrong);
+    return wrong != 0;
 }
