@@ -1,5 +1,5 @@
 /* Reads the fat binaries that nvcc embeds: wrapper -> header -> entries.
- * Layout as seen in nvcc 13.0's output; see docs/simgpu.md, "Fat binaries". */
+ * The layout is in fatbin_format.h. */
 #ifndef SIMGPU_FATBIN_H
 #define SIMGPU_FATBIN_H
 

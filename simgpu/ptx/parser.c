@@ -100,6 +100,7 @@ struct name *expect_name(struct parser *p)
 {
     if (p->lex.tok.kind != TOK_IDENT) fail(p, "name expected");
     struct name *n = intern_token(p);
+    p->name_line = p->lex.tok.line;
     lexer_next(&p->lex);
     return n;
 }

@@ -75,6 +75,7 @@ struct parser {
     struct name **names; /* open addressing */
     uint32_t n_names, names_cap;
 
+    uint32_t name_line; /* where expect_name() found the latest */
     uint32_t depth, next_serial;
     uint32_t serials[MAX_DEPTH + 1];
     uint32_t label_base[MAX_DEPTH + 1]; /* label_refs.n at a block's start */

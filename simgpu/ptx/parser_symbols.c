@@ -84,7 +84,7 @@ struct symbol *declare(struct parser *p, struct name *name, uint32_t depth,
     living(p, name);
     while (*at && (*at)->depth > depth) at = &(*at)->below;
     if (*at && (*at)->depth == depth)
-        fail(p, "'%.80s' is declared twice", name->text);
+        fail_at(p, p->name_line, "'%.80s' is declared twice", name->text);
     struct symbol *s = parser_alloc(p, 1, sizeof *s);
     *s = (struct symbol){ .below = *at, .depth = depth,
                           .serial = p->serials[depth],

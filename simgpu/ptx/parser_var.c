@@ -170,6 +170,7 @@ void parse_registers(struct parser *p)
     if (v.vec != 1) fail(p, "vector registers are not supported");
     do {
         const struct token t = p->lex.tok;
+        p->name_line = t.line;
         if (t.kind != TOK_IDENT) fail(p, "register name expected");
         lexer_next(&p->lex);
         struct symbol *s;

@@ -48,7 +48,7 @@ static const struct { const char *text, *message; } REFUSED[] = {
     { BODY(".reg .b32 a, a;"), "'a' is declared twice" },
     { BODY("bra L;"), "t:6: label 'L' is not defined" },
     { BODY("bra L; { L: }"), "label 'L' is not defined" },
-    { BODY("L: L: ret;"), "'L' is declared twice" },
+    { BODY("L: L:\n\nret;"), "t:6: 'L' is declared twice" },
     { BODY("T: .branchtargets A;"), "label 'A' is not defined" },
     { BODY(".reg .b32 a; @a ret;"), "guard is no predicate" },
     { BODY(".reg .b32 a; mov.u32 a, 08;"), "malformed number" },
