@@ -120,6 +120,7 @@ void context_reset(void)
     if (c) {
         device_wait(c->device);
         device_flush_output(c->device);
+        device_drop_program(c->device, NULL);
         modules_unload();
         pools_reset();
         captures_reset();

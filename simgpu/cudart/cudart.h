@@ -90,6 +90,7 @@ struct device_identity { int devices, major, minor, multiprocessors; };
 const struct device_identity *identity(void);
 bool setting_flag(const char *name);
 unsigned device_flags(void);     /* cudaSetDeviceFlags */
+uint32_t stack_limit(void);      /* cudaDeviceSetLimit, bytes a thread */
 /* Waits for everything, telling printed output; a sticky code if lost. */
 cudaError_t synchronize_device(void);
 /* printf and assertions that have arrived go out now. */

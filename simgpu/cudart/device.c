@@ -157,6 +157,8 @@ static size_t limits[] = {
 };
 enum { N_LIMITS = sizeof limits / sizeof *limits };
 
+uint32_t stack_limit(void) { return (uint32_t)limits[cudaLimitStackSize]; }
+
 /* Nested launches are not simulated, so neither are their limits. */
 static bool limit_known(enum cudaLimit limit)
 {

@@ -37,6 +37,7 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .dynamic_shared = (uint32_t)w->launch.shared,
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
+        .stack_bytes = stack_limit(),
     };
     uint64_t number;
     return enqueue_launch(core, &d, &number);

@@ -35,6 +35,16 @@ RULE(copy, host_to_device_into_the_host, OPEN,
            cudaErrorInvalidValue);
 }
 
+RULE(copy, device_as_host, OPEN,
+     "a device pointer on the host's side of a direction: 1")
+{
+    int *p = device_array<int>(1), *q = device_array<int>(1);
+    EXPECT(cudaMemcpy(p, q, sizeof *p, cudaMemcpyHostToDevice),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy(p, q, sizeof *p, cudaMemcpyDeviceToHost),
+           cudaErrorInvalidValue);
+}
+
 RULE(copy, null_pointers, HEADER, "null source or destination: 1")
 {
     int *p = device_array<int>(1), v = 0;

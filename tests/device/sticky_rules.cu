@@ -31,57 +31,57 @@ static void no_op(void *) {}
 static void no_callback(cudaStream_t, cudaError_t, void *) {}
 __device__ int variable;
 
-/* name, expression over `a` */
-#define LATER_CALLS(X)                                                        \
-    X(launch, cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, 0)) \
-    X(launch_in_stream, cudaLaunchKernel((const void *)nothing, 1, 1, \
-                                         nullptr, 0, a.stream))               \
-    X(launch_cooperative, cudaLaunchCooperativeKernel( \
-        (const void *)nothing, 1, 1, nullptr, 0, 0))                          \
-    X(malloc, cudaMalloc(&a.p, 64)) \
-    X(malloc_host, cudaMallocHost(&a.p, 64)) \
-    X(malloc_managed, cudaMallocManaged(&a.p, 64)) \
-    X(malloc_async, cudaMallocAsync(&a.p, 64, a.stream)) \
-    X(malloc_pitch, cudaMallocPitch(&a.p, &a.n, 64, 4)) \
-    X(free, cudaFree(a.device)) \
-    X(free_null, cudaFree(nullptr)) \
-    X(free_host, cudaFreeHost(a.host)) \
-    X(free_async, cudaFreeAsync(a.device, a.stream)) \
-    X(memcpy_in, cudaMemcpy(a.device, &a.word, 4, cudaMemcpyHostToDevice)) \
-    X(memcpy_out, cudaMemcpy(&a.word, a.device, 4, cudaMemcpyDeviceToHost)) \
-    X(memcpy_within, cudaMemcpy(a.device, (char *)a.device + 64, 4, \
-                                cudaMemcpyDeviceToDevice))                    \
-    X(memcpy_async, cudaMemcpyAsync(a.device, a.host, 4, \
-                                    cudaMemcpyHostToDevice, a.stream))        \
-    X(memcpy_2d, cudaMemcpy2D(a.device, 64, a.host, 64, 16, 2, \
-                              cudaMemcpyHostToDevice))                        \
-    X(memcpy_symbol, cudaMemcpyToSymbol(variable, &a.word, 4)) \
-    X(memset, cudaMemset(a.device, 0, 4)) \
-    X(memset_async, cudaMemsetAsync(a.device, 0, 4, a.stream)) \
-    X(mem_info, cudaMemGetInfo(&a.n, &a.m)) \
-    X(pointer_attributes, cudaPointerGetAttributes(&a.attributes, a.device)) \
-    X(symbol_address, cudaGetSymbolAddress(&a.p, variable)) \
-    X(device_synchronize, cudaDeviceSynchronize()) \
-    X(stream_synchronize, cudaStreamSynchronize(a.stream)) \
-    X(stream_query, cudaStreamQuery(a.stream)) \
-    X(stream_create, cudaStreamCreate(&a.new_stream)) \
-    X(stream_destroy, cudaStreamDestroy(a.stream)) \
-    X(stream_wait_event, cudaStreamWaitEvent(a.stream, a.event, 0)) \
-    X(event_create, cudaEventCreate(&a.new_event)) \
-    X(event_record, cudaEventRecord(a.event, a.stream)) \
-    X(event_query, cudaEventQuery(a.event)) \
-    X(event_synchronize, cudaEventSynchronize(a.event)) \
-    X(event_elapsed, cudaEventElapsedTime(&a.ms, a.event, a.event)) \
-    X(host_function, cudaLaunchHostFunc(a.stream, no_op, nullptr)) \
-    X(callback, cudaStreamAddCallback(a.stream, no_callback, nullptr, 0)) \
-    X(get_device, cudaGetDevice(&a.i)) \
-    X(func_attributes, cudaFuncGetAttributes(&a.function, nothing)) \
-    X(occupancy, cudaOccupancyMaxActiveBlocksPerMultiprocessor( \
-        &a.i, nothing, 32, 0))                                                  \
-    X(get_limit, cudaDeviceGetLimit(&a.n, cudaLimitStackSize))
+/* name, basis, expression over `a` */
+#define LATER_CALLS(X)                                                         \
+    X(launch, HEADER, cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, 0)) \
+    X(launch_in_stream, HEADER, cudaLaunchKernel((const void *)nothing, 1, 1,  \
+                                         nullptr, 0, a.stream))                \
+    X(launch_cooperative, HEADER, cudaLaunchCooperativeKernel(                 \
+        (const void *)nothing, 1, 1, nullptr, 0, 0))                           \
+    X(malloc, REPORT, cudaMalloc(&a.p, 64))                                    \
+    X(malloc_host, OPEN, cudaMallocHost(&a.p, 64))                             \
+    X(malloc_managed, OPEN, cudaMallocManaged(&a.p, 64))                       \
+    X(malloc_async, HEADER, cudaMallocAsync(&a.p, 64, a.stream))               \
+    X(malloc_pitch, OPEN, cudaMallocPitch(&a.p, &a.n, 64, 4))                  \
+    X(free, REPORT, cudaFree(a.device))                                        \
+    X(free_null, REPORT, cudaFree(nullptr))                                    \
+    X(free_host, OPEN, cudaFreeHost(a.host))                                   \
+    X(free_async, HEADER, cudaFreeAsync(a.device, a.stream))                   \
+    X(memcpy_in, HEADER, cudaMemcpy(a.device, &a.word, 4, cudaMemcpyHostToDevice)) \
+    X(memcpy_out, REPORT, cudaMemcpy(&a.word, a.device, 4, cudaMemcpyDeviceToHost)) \
+    X(memcpy_within, HEADER, cudaMemcpy(a.device, (char *)a.device + 64, 4,    \
+                                cudaMemcpyDeviceToDevice))                     \
+    X(memcpy_async, HEADER, cudaMemcpyAsync(a.device, a.host, 4,               \
+                                    cudaMemcpyHostToDevice, a.stream))         \
+    X(memcpy_2d, HEADER, cudaMemcpy2D(a.device, 64, a.host, 64, 16, 2,         \
+                              cudaMemcpyHostToDevice))                         \
+    X(memcpy_symbol, HEADER, cudaMemcpyToSymbol(variable, &a.word, 4))         \
+    X(memset, HEADER, cudaMemset(a.device, 0, 4))                              \
+    X(memset_async, HEADER, cudaMemsetAsync(a.device, 0, 4, a.stream))         \
+    X(mem_info, OPEN, cudaMemGetInfo(&a.n, &a.m))                              \
+    X(pointer_attributes, OPEN, cudaPointerGetAttributes(&a.attributes, a.device)) \
+    X(symbol_address, OPEN, cudaGetSymbolAddress(&a.p, variable))              \
+    X(device_synchronize, HEADER, cudaDeviceSynchronize())                     \
+    X(stream_synchronize, HEADER, cudaStreamSynchronize(a.stream))             \
+    X(stream_query, HEADER, cudaStreamQuery(a.stream))                         \
+    X(stream_create, OPEN, cudaStreamCreate(&a.new_stream))                    \
+    X(stream_destroy, OPEN, cudaStreamDestroy(a.stream))                       \
+    X(stream_wait_event, HEADER, cudaStreamWaitEvent(a.stream, a.event, 0))    \
+    X(event_create, OPEN, cudaEventCreate(&a.new_event))                       \
+    X(event_record, HEADER, cudaEventRecord(a.event, a.stream))                \
+    X(event_query, REPORT, cudaEventQuery(a.event))                            \
+    X(event_synchronize, REPORT, cudaEventSynchronize(a.event))                \
+    X(event_elapsed, OPEN, cudaEventElapsedTime(&a.ms, a.event, a.event))      \
+    X(host_function, OPEN, cudaLaunchHostFunc(a.stream, no_op, nullptr))       \
+    X(callback, OPEN, cudaStreamAddCallback(a.stream, no_callback, nullptr, 0)) \
+    X(get_device, REPORT, cudaGetDevice(&a.i))                                 \
+    X(func_attributes, OPEN, cudaFuncGetAttributes(&a.function, nothing))      \
+    X(occupancy, OPEN, cudaOccupancyMaxActiveBlocksPerMultiprocessor(          \
+        &a.i, nothing, 32, 0))                                                 \
+    X(get_limit, OPEN, cudaDeviceGetLimit(&a.n, cudaLimitStackSize))
 
-#define LATER(what, call)                                                  \
-    RULE(sticky, what, HEADER,                                           \
+#define LATER(what, basis, call)                                           \
+    RULE(sticky, what, basis,                                            \
          "on a ruined context " #call " returns the code")                 \
     {                                                                      \
         afterwards a = prepare(); (void)a;                                 \
@@ -98,7 +98,7 @@ static void all_return(cudaError_t code, cudaError_t (*commit)())
 {
     afterwards a = prepare();
     EXPECT(commit(), code);
-#define LATER(what, call) EXPECT(call, code);
+#define LATER(what, basis, call) EXPECT(call, code);
     LATER_CALLS(LATER)
 #undef LATER
     EXPECT(finish(), code);
