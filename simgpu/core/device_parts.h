@@ -52,7 +52,8 @@ struct grid {
     _Atomic uint64_t next;       /* first unclaimed one; may overshoot */
     uint64_t finished;           /* blocks */
     uint32_t limit;              /* of suspended blocks before new ones wait */
-    bool resume_next;            /* a suspended block's turn; then a new one */
+    bool cooperative;            /* all blocks resident before any resumes */
+    uint32_t resumed;            /* turns since a new block was let in */
     struct block **suspended;    /* ring; oldest first */
     uint32_t n_suspended, first_suspended, cap_suspended;
     uint32_t n_stuck;            /* blocks that can never end, suspended too */

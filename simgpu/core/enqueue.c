@@ -241,6 +241,7 @@ static void grid_init(struct device *d, struct grid *g,
     g->launch.stop = &d->stop;
     g->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     g->limit = resident_limit(l, g->total);
+    g->cooperative = l->cooperative;
 }
 
 static enum status submit_launch(struct stream *s, const struct launch_desc *l,

@@ -3,14 +3,20 @@
  *
  * Executors claim new blocks from a counter, without the lock. A block that
  * uses up its budget is suspended: it keeps its state and queues behind the
- * others of its grid. A grid's next turn alternates between a new block and
- * the oldest suspended one, so a block that spins until a later one has acted
+ * others of its grid. Suspended blocks take short turns, since a block that
+ * spins should not spin for long, and a new block is let in when each of them
+ * has had one, or some of them enough: so a block that waits for a later one
  * gets its way, and a grid of merely long blocks does not fill memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/device_parts.h"
+
+/* Warp instructions of a suspended block's turn, or of a cooperative one's, and
+ * how many of these turns let in a new block at the latest. */
+#define SHORT_TURN (1u << 11)
+#define SHORT_TURNS 32
 
 /* Other threads of a launch go on after a failed assertion, but if they wait
  * for the dead one they do so only for that many warp instructions. */
@@ -111,13 +117,21 @@ static bool resume_now(struct grid *g, struct rng *rng) {
     if (!g->n_suspended) return false;
     if (!unclaimed(g) || g->n_suspended + g->n_stuck >= g->limit) return true;
     if (rng) return rng_below(rng, 8) != 0;
-    return g->resume_next = !g->resume_next;
+    if (g->cooperative) return false;
+    if (g->resumed < SHORT_TURNS && g->resumed < g->n_suspended) {
+        g->resumed++;
+        return true;
+    }
+    g->resumed = 0;
+    return false;
 }
 
 void grid_begin(struct device *d, struct turn *t) {
     struct grid *g = &t->command->grid;
     if (!g->start_ns) g->start_ns = device_time_ns(d);
     t->resumed = resume_now(g, t->rng);
+    if (!t->rng && (t->resumed || g->cooperative) && t->budget > SHORT_TURN)
+        t->budget = SHORT_TURN;
     t->block = t->resumed ? resume(g, t->rng)
                           : context_take(d, &g->launch);
 }
