@@ -151,6 +151,8 @@ enum status stream_wait_event(struct stream *s, struct event *e);
 /* Milliseconds between two completed events; NOT_READY, INVALID (never
  * recorded or without timing). */
 enum status event_elapsed(struct event *from, struct event *to, float *ms);
+/* Device time at which a recorded event completed; false while it has not. */
+bool event_time(struct event *e, uint64_t *ns);
 
 /* ---- output ------------------------------------------------------------- */
 /* printf and assertion text leaves the device only here: printf to stdout,

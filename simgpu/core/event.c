@@ -89,3 +89,11 @@ enum status event_elapsed(struct event *from, struct event *to, float *ms) {
     unref(d, b);
     return status;
 }
+
+bool event_time(struct event *e, uint64_t *ns) {
+    struct command *c = marker_of(e);
+    bool done = c && c->done;
+    if (done) *ns = c->done_ns;
+    unref(e->device, c);
+    return done;
+}

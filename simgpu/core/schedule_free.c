@@ -1,6 +1,9 @@
 /* Free runs: worker threads, and waiting host threads that help. Each takes a
  * piece of the first command that has one and puts that command last, so that
  * all streams move. */
+#define _GNU_SOURCE /* SCHED_BATCH */
+#include <sched.h>
+
 #include "core/device_parts.h"
 
 /* Warp instructions of one turn; a helping host looks more often whether what
@@ -64,8 +67,16 @@ static void idle(struct device *d, uint32_t seen) {
     atomic_fetch_sub(&d->idle, 1);
 }
 
+/* A woken worker must not take the processor from the host thread that woke
+ * it, or launches would last as long as their kernels where cores are few. */
+static void be_patient(void) {
+    struct sched_param p = { .sched_priority = 0 };
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &p);
+}
+
 void *free_worker(void *device) {
     struct device *d = device;
+    be_patient();
     while (!atomic_load(&d->closing)) {
         uint32_t seen = atomic_load(&d->work_seq);
         if (!run_one(d, WORKER_TURN)) idle(d, seen);
