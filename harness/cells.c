@@ -160,7 +160,9 @@ static void cell_columns(struct fl_cell *c, bool only_deviating,
     out[5] = c->between_min > c->between_max ? fl_strdup("")
         : c->between_min == c->between_max ? fl_format("%lld", c->between_min)
         : fl_format("%lld-%lld", c->between_min, c->between_max);
-    qsort(c->latencies_ns, c->n_latencies, sizeof *c->latencies_ns, by_value);
+    if (c->n_latencies)
+        qsort(c->latencies_ns, c->n_latencies, sizeof *c->latencies_ns,
+              by_value);
     out[6] = c->n_latencies ? time_text(c->latencies_ns[c->n_latencies / 2])
                             : fl_strdup("");
     out[7] = c->site ? fl_format("%s%s", c->site,

@@ -15,7 +15,7 @@
 #include "harness/trial.h"
 
 #define FEWEST 8
-#define ENOUGH_NS INT64_C(200000000)
+#define ENOUGH_NS INT64_C(60000000)
 #define PATIENCE_NS 50000       /* then let others have the core */
 
 struct talk {
@@ -73,34 +73,46 @@ static int by_width(const void *a, const void *b)
     return (d > 0) - (d < 0);
 }
 
-bool fl_clock_talk(struct fl_clock_run *run)
+/* The conversation itself, with *n its answers; the code of what failed. */
+static cudaError_t hold(struct fl_clock_sample *samples, size_t *n)
 {
-    struct fl_clock_sample samples[FL_TALK_ROUNDS];
     struct talk t = { 0 };
     pthread_t thread;
-    if (run->n + FL_CLOCK_KEPT > FL_CLOCK_TALKS * FL_CLOCK_KEPT
-        || cudaHostAlloc((void **)&t.host, sizeof *t.host,
-                         cudaHostAllocMapped))
-        return false;
+    cudaError_t code = cudaHostAlloc((void **)&t.host, sizeof *t.host,
+                                     cudaHostAllocMapped);
+    if (code)
+        return code;
     memset(t.host, 0, sizeof *t.host);
-    bool ok = !cudaHostGetDevicePointer((void **)&t.device, t.host, 0)
-        && !pthread_create(&thread, NULL, launch, &t);
-    size_t n = 0;
-    if (ok) {
-        n = converse(&t, samples);
+    code = cudaHostGetDevicePointer((void **)&t.device, t.host, 0);
+    if (!code && pthread_create(&thread, NULL, launch, &t))
+        code = cudaErrorUnknown;
+    if (!code) {
+        *n = converse(&t, samples);
         pthread_join(thread, NULL);
-        ok = !t.code && n >= FEWEST;
+        code = t.code;
     }
     cudaFreeHost(t.host);
-    if (!ok)
-        return false;
+    return code;
+}
+
+const char *fl_clock_talk(struct fl_clock_run *run)
+{
+    struct fl_clock_sample samples[FL_TALK_ROUNDS];
+    size_t n = 0;
+    if (run->n > (FL_CLOCK_TALKS - 1) * FL_CLOCK_KEPT)
+        return "one conversation too many";
+    cudaError_t code = hold(samples, &n);
+    if (code)
+        return cudaGetErrorName(code);
+    if (n < FEWEST)
+        return "the device does not answer";
     if (!run->granularity)
         run->granularity = fl_clock_granularity(samples, n);
     qsort(samples, n, sizeof *samples, by_width);
     size_t kept = n < FL_CLOCK_KEPT ? n : FL_CLOCK_KEPT;
     memcpy(&run->samples[run->n], samples, kept * sizeof *samples);
     run->n += kept;
-    return true;
+    return NULL;
 }
 
 struct fl_clock fl_clock_of(const struct fl_clock_run *run)

@@ -18,8 +18,8 @@ struct fl_clock_run {
 
 /* Has a conversation with the device and keeps its tightest round trips.
  * Called early and again just before the trial: the time between is what makes
- * drift visible. False: the device does not answer. */
-bool fl_clock_talk(struct fl_clock_run *run);
+ * drift visible. NULL, or the reason why there was none. */
+const char *fl_clock_talk(struct fl_clock_run *run);
 struct fl_clock fl_clock_of(const struct fl_clock_run *run);
 
 #endif

@@ -70,18 +70,13 @@ struct fl_json *fl_probe(const struct fl_places *places,
     struct fl_child child;
     struct fl_env env;
     struct fl_json *probe = NULL;
-    char error[128] = "";
     fl_environment_for(places, kind, &env);
     if (!fl_child_run(&child, argv, &env, PROBE_NS))
         snprintf(reason, 512, "%s: %s", places->trial, strerror(errno));
-    else if (child.timed_out)
-        snprintf(reason, 512, "no answer from the device in 20 s");
     else if (!(probe = fl_json_parse(fl_text_str(&child.text[FL_OUT]),
-                                     child.text[FL_OUT].n, error)))
-        snprintf(reason, 512, "%.400s%s",
-                 child.text[FL_ERR].n ? child.text[FL_ERR].s
-                                      : "the probe said nothing: ",
-                 child.text[FL_ERR].n ? "" : error);
+                                     child.text[FL_OUT].n, NULL)))
+        snprintf(reason, 512, "%.200s: %.300s", places->trial,
+                 fl_child_excuse(&child));
     else if (strcmp(fl_json_string(probe, "device", ""),
                     fl_device_kind_name(kind))) {
         snprintf(reason, 512, "the runtime that was loaded is not the one "

@@ -10,17 +10,16 @@
 struct fl_json *fl_listing_read(const struct fl_places *places)
 {
     char *argv[] = { places->trial, "--catalogue", NULL };
-    char error[128] = "";
     struct fl_child child;
     struct fl_env env;
     struct fl_json *listing = NULL;
     fl_environment_for(places, FL_DEVICE_SIM, &env);
     if (fl_child_run(&child, argv, &env, INT64_C(20000000000)))
         listing = fl_json_parse(fl_text_str(&child.text[FL_OUT]),
-                                child.text[FL_OUT].n, error);
+                                child.text[FL_OUT].n, NULL);
     if (!listing)
-        fprintf(stderr, "faultlag: no catalogue from %s: %s%s\n",
-                places->trial, error, fl_text_str(&child.text[FL_ERR]));
+        fprintf(stderr, "faultlag: no catalogue from %s: %s\n",
+                places->trial, fl_child_excuse(&child));
     fl_child_free(&child);
     fl_env_free(&env);
     return listing;

@@ -240,6 +240,18 @@ void fl_child_free(struct fl_child *child)
         fl_text_free(&child->text[i]);
 }
 
+const char *fl_child_excuse(const struct fl_child *child)
+{
+    if (child->timed_out)
+        return "no answer within the time limit";
+    if (child->text[FL_ERR].n)
+        return child->text[FL_ERR].s;
+    if (WIFSIGNALED(child->status))
+        return strsignal(WTERMSIG(child->status));
+    return WEXITSTATUS(child->status) == 127 ? "it cannot be run"
+                                             : "it said nothing";
+}
+
 bool fl_child_run(struct fl_child *child, char *const *argv,
                   const struct fl_env *env, int64_t limit_ns)
 {

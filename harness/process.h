@@ -43,6 +43,10 @@ int fl_child_wait(struct fl_child **children, int n,
 void fl_child_kill(struct fl_child *child);
 void fl_child_free(struct fl_child *child);
 
+/* Why a finished child gave nothing of use, for a message; a string that the
+ * child owns, or a constant. */
+const char *fl_child_excuse(const struct fl_child *child);
+
 /* Runs to the end; false if it could not be started. */
 bool fl_child_run(struct fl_child *child, char *const *argv,
                   const struct fl_env *env, int64_t limit_ns);

@@ -108,7 +108,8 @@ static void outcome_of(const struct slot *slot, struct fl_row *row)
     } else if (!left) {
         why = fl_format("signal %d (%s)", -code, strsignal(-code));
         set_outcome(row, "crash", why);
-    } else if (code == 2 || code == 3) {
+    } else if (code == 2 || code == 3 || code == 127) {
+        /* Never begun: bad arguments, no device, not even loaded. */
         set_outcome(row, "broken", said);
     } else {
         why = fl_format("the process left with status %d and no record%s%s",

@@ -72,6 +72,13 @@ static void __attribute__((noinline)) run_steps(void)
     t->can_raise = false;
 }
 
+static void ask_the_time(struct fl_trial *t)
+{
+    const char *why = run.free_running ? fl_clock_talk(&run.clock) : NULL;
+    if (why)
+        fl_broken(t, "asking the device for its time: %s", why);
+}
+
 /* Set-up and strategy may break the trial, too. */
 static bool prepare(void)
 {
@@ -79,8 +86,7 @@ static bool prepare(void)
     bool ok = false;
     if (setjmp(t->raise) == 0) {
         t->can_raise = true;
-        if (run.free_running && !fl_clock_talk(&run.clock))
-            fl_broken(t, "the device does not answer questions for its time");
+        ask_the_time(t);
         t->stack_base = __builtin_frame_address(0);
         if (!fl_trial_start(t))
             fl_broken(t, "no trial");
@@ -88,8 +94,7 @@ static bool prepare(void)
         run.state = t->scenario->setup(t);
         run.predicted = t->scenario->predict(t, run.state);
         fl_must(t, cudaDeviceSynchronize());
-        if (run.free_running && !fl_clock_talk(&run.clock))
-            fl_broken(t, "the device does not answer questions for its time");
+        ask_the_time(t);
         ok = true;
     }
     t->can_raise = false;
