@@ -56,8 +56,7 @@ static bool only(const struct ptx_instr *in, const enum ptx_mod *mods,
 enum { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 
 /* Where each lane takes from, PTX 9.7.9.6; *in_range: the lanes whose source
- * lies in their segment. From a lane that takes no part the result is
- * undefined: here, as out of range, the lane's own value. */
+ * lies in their segment; the others keep their own value. */
 #define SHFL_SOURCE(name, source, inside)                                  \
     static uint32_t name(const uint32_t *b, const uint32_t *c,             \
                          uint32_t *from) {                                 \
@@ -89,11 +88,14 @@ static void shfl_complete(struct warp *w, const struct insn *in,
                       : in->cmp == SHFL_DOWN ? shfl_down(b, c, from)
                       : in->cmp == SHFL_BFLY ? shfl_bfly(b, c, from)
                                              : shfl_idx(b, c, from);
-    if (all != FULL_MASK)
-        FOR_LANES(i, mask)
-            if (!(all >> from[i] & 1)) from[i] = i;
+    /* From a lane that takes no part the result is undefined. NVIDIA's own
+     * reduction sample (reduce7) is right only if it is 0, so it is. */
     const uint64_t *x = w->exchange;
-    LANES_SET(d, (uint32_t)x[from[i] & 31]);
+    if (all == FULL_MASK)
+        LANES_SET(d, (uint32_t)x[from[i] & 31]);
+    else
+        LANES_SET(d, all >> (from[i] & 31) & 1 ? (uint32_t)x[from[i] & 31]
+                                               : 0);
     pred_set(w, in->dst2, mask, in_range);
 }
 

@@ -297,6 +297,18 @@ static void shuffles(void **state) {
 #undef EXPECT
 }
 
+/* Lanes that take no part give 0, as hardware does. */
+static void shuffles_from_the_absent(void **state) {
+    (void)state;
+    struct rig *r = rig_ran(KERNEL
+        "add.u32 %r2, %r1, 50;\nsetp.ge.u32 %p1, %r1, 8;\n@%p1 exit;\n"
+        "shfl.sync.down.b32 %r3, %r2, 5, 31, 255;\n"
+        "st.global.u32 [%rd3], %r3;\nret;\n}\n", 1, 32);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(r->host[i], i < 3 ? i + 55 : 0);
+    rig_close(r);
+}
+
 /* Half the warp comes to the exchange by another way, from another place. */
 static void lanes_meet_from_different_places(void **state) {
     (void)state;
@@ -443,6 +455,7 @@ int main(void) {
         cmocka_unit_test(mbarrier_phases),
         cmocka_unit_test(mbarrier_counts),
         cmocka_unit_test(shuffles),
+        cmocka_unit_test(shuffles_from_the_absent),
         cmocka_unit_test(lanes_meet_from_different_places),
         cmocka_unit_test(member_masks_separate_groups),
         cmocka_unit_test(meetings_do_not_wait_for_the_gone),
