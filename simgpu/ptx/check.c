@@ -16,7 +16,8 @@ const struct check_type check_types[PTX_TYPE_COUNT] = {
 #define PTX_TYPE(name, text, bytes)                                            \
     { text, bytes,                                                             \
       PTX_##name == PTX_PRED ? CLASS_PRED                                      \
-      : text[0] == 'b' && text[1] != 'f' ? CLASS_BITS                          \
+      : PTX_##name == PTX_BF16 || PTX_##name == PTX_BF16X2 ? CLASS_FLOAT       \
+      : text[0] == 'b' ? CLASS_BITS                                            \
       : text[0] == 'u' || text[0] == 's' ? CLASS_INT                           \
       : text[0] ? CLASS_FLOAT : CLASS_NONE },
 #include "types.def"
