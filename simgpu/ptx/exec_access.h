@@ -301,6 +301,22 @@ resolve_at(struct warp *w, const struct insn *in, enum ptx_space space,
     return resolve_each(w, in, space, mask, a, n, align, what, x);
 }
 
+/* Local memory: every lane has its own, at a fixed distance from the next. */
+static inline enum pattern local_row(struct warp *w, const u64 *a, u32 mask,
+                                     unsigned n, unsigned align,
+                                     struct access *x) {
+    const u32 *on = exec_lanes(w, mask);
+    u64 first = a[__builtin_ctz(mask)], last = (u64)w->local_stride - n;
+    u64 outside = 0, low = 0;
+    for (u64 i = 0; i < LANES; i++) {
+        u64 at = on[i] ? a[i] : first;
+        outside |= at | (last - at);
+        low |= at;
+        x->each[i] = (char *)w->local + i * w->local_stride + at;
+    }
+    return (s64)outside < 0 || (low & (align - 1)) ? AT_FAULT : AT_EACH;
+}
+
 /* The same for the instruction's first address. */
 static __attribute__((noinline)) enum pattern
 resolve(struct warp *w, const struct insn *in, u32 mask, unsigned n,
@@ -316,6 +332,9 @@ resolve(struct warp *w, const struct insn *in, u32 mask, unsigned n,
     }
     _Alignas(64) u64 a[LANES];
     addresses(w, in->src[0], in->src_bytes[0], in->imm, a);
+    if (in->space == PTX_SPACE_LOCAL && w->local_stride >= n &&
+        local_row(w, a, mask, n, align, x) == AT_EACH)
+        return AT_EACH;
     return resolve_at(w, in, in->space, a, mask, n, align, what, x);
 }
 

@@ -111,21 +111,30 @@ static u64 int_from_int(s64 v, struct how h) {
     return v < bottom ? (u64)bottom : v > 0 && (u64)v > top ? top : (u64)v;
 }
 
+static void round_row(f64 *x, enum fp_round r) {
+    switch (r) {
+    case FP_RM: ALL(x[i] = floor(x[i])) break;
+    case FP_RP: ALL(x[i] = ceil(x[i])) break;
+    case FP_RZ: ALL(x[i] = trunc(x[i])) break;
+    default: ALL(x[i] = nearbyint(x[i]))
+    }
+}
+
 /* Out of range gives the nearest end. NaN gives zero; where f64 or 64 bits are
  * involved, the bit pattern with only the top bit. */
-static u64 int_from_float(f64 x, struct how h) {
+static void int_row(f64 *x, struct how h, u64 *r) {
     unsigned bits = int_bits(h.to);
-    if (x != x) {
-        bool wide = h.from == PTX_F64 || bits == 64;
-        return wide ? extend(1ull << (bits - 1), h.to) : 0;
-    }
-    x = round_by(x, h.integral - 1);
-    if (is_signed(h.to)) {
-        f64 end = ldexp(1, (int)bits - 1);
-        return x >= end ? (1ull << (bits - 1)) - 1
-             : x < -end ? (u64)((s64)(~0ull << (bits - 1))) : (u64)(s64)x;
-    }
-    return x >= ldexp(1, (int)bits) ? ~0ull >> (64 - bits) : x > 0 ? (u64)x : 0;
+    bool s = is_signed(h.to), wide = h.from == PTX_F64 || bits == 64;
+    u64 sign = 1ull << (bits - 1);
+    u64 top = s ? sign - 1 : ~0ull >> (64 - bits), bottom = s ? 0 - sign : 0;
+    u64 nan = wide ? extend(sign, h.to) : 0;
+    f64 end = s ? (f64)sign : 2 * (f64)sign, low = s ? -end : 0;
+    round_row(x, h.integral - 1);
+    if (h.to == PTX_U64)
+        ALL(r[i] = x[i] >= end ? top : x[i] >= 0 ? (u64)x[i] : 0)
+    else
+        ALL(r[i] = x[i] >= end ? top : x[i] >= low ? (u64)(s64)x[i] : bottom)
+    ALL(r[i] = x[i] != x[i] ? nan : r[i])
 }
 
 /* ---- to floats ------------------------------------------------------------- */
@@ -173,7 +182,7 @@ int_to_float_row(const s64 *v, bool is_unsigned, bool single, u64 *r) {
 static void float_row(f64 *x, struct how h, u64 *r) {
     f32 tiny = h.ftz ? TINY_F32 : 0;
     _Alignas(64) f32 narrow[LANES];
-    if (h.integral) ALL(x[i] = round_by(x[i], h.integral - 1))
+    if (h.integral) round_row(x, h.integral - 1);
     ALL(x[i] = clamp_float(x[i], h))
     switch (h.to) {
     case PTX_F32:
@@ -215,7 +224,7 @@ HANDLER(cvt_any) {
         _Alignas(64) f64 x[LANES];
         read_float(row, in->src_bytes[0], h.from, h.ftz, x);
         if (is_float(h.to)) float_row(x, h, r);
-        else ALL(r[i] = int_from_float(x[i], h))
+        else int_row(x, h, r);
     } else {
         _Alignas(64) s64 v[LANES];
         read_int(row, in->src_bytes[0], h.from, v);
@@ -236,6 +245,17 @@ HANDLER(cvt_pair) {
                  (u32)half_from(low[i], h.to, h));
     return EXEC_NEXT;
 }
+
+/* To nearest, without flags. */
+#define NEAREST_PAIR(F)                                                      \
+    HANDLER(cvt_##F##x2) {                                                   \
+        u32 *d = ROW(u32, in->dst);                                          \
+        const f32 *a = ROW(const f32, in->src[0]);                           \
+        const f32 *b = ROW(const f32, in->src[1]);                           \
+        LANES_SET(d, (u32)F##_f32(a[i]) << 16 | F##_f32(b[i]));              \
+        return EXEC_NEXT;                                                    \
+    }
+NEAREST_PAIR(f16) NEAREST_PAIR(bf16)
 
 /* ---- the common ones ------------------------------------------------------- */
 
@@ -368,8 +388,10 @@ SELECT(cvt) {
     bool pair = u.h.to == PTX_F16X2 || u.h.to == PTX_BF16X2;
     if (pair != slot_valid(out->src[1])) return NULL;
     if (pair) {
+        if (u.h.from != PTX_F32) return NULL;
         out->imm = u.bits;
-        return u.h.from == PTX_F32 ? cvt_pair : NULL;
+        if (u.h.round || u.h.sat || u.h.relu || u.h.ftz) return cvt_pair;
+        return u.h.to == PTX_F16X2 ? cvt_f16x2 : cvt_bf16x2;
     }
     bool ints = int_bits(u.h.to) && int_bits(u.h.from);
     exec_fn quick = ints ? common_int(u.h, out) : common_float(u.h);

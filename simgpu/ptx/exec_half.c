@@ -97,6 +97,20 @@ static inline u16 mul_bf16(u16 a, u16 b, u8 fl) {
     HALF3(fma, F)
 HALF_ROWS(f16) HALF_ROWS(bf16)
 
+/* The common ones without flags, in a form that vectorises. */
+#define PLAIN_ADD(a, b) f16_f32(f32_f16(a) + f32_f16(b))
+#define PLAIN_SUB(a, b) f16_f32(f32_f16(a) - f32_f16(b))
+#define PLAIN_MUL(a, b) f16_f32(f32_f16(a) * f32_f16(b))
+#define PLAIN2(op, OP)                                                       \
+    LANE_OP2(op##_plain_f16, u16, u16, OP(a[i], b[i]))                       \
+    LANE_OP2(op##_plain_f16x2, u32, u32,                                     \
+             PAIR(OP(LOW(a[i]), LOW(b[i])), OP(HIGH(a[i]), HIGH(b[i]))))
+PLAIN2(add, PLAIN_ADD) PLAIN2(sub, PLAIN_SUB) PLAIN2(mul, PLAIN_MUL)
+LANE_OP3(fma_plain_f16, u16, u16, fma_f16_plain(a[i], b[i], c[i]))
+LANE_OP3(fma_plain_f16x2, u32, u32,
+         PAIR(fma_f16_plain(LOW(a[i]), LOW(b[i]), LOW(c[i])),
+              fma_f16_plain(HIGH(a[i]), HIGH(b[i]), HIGH(c[i]))))
+
 /* ---- selectors ----------------------------------------------------------- */
 
 static bool is_bf16(enum ptx_type t) {
@@ -108,23 +122,26 @@ static void set_flags(const struct ptx_instr *in, struct insn *out) {
                (HAS(relu) ? RELU : 0);
 }
 /* f16 knows all modifiers in the list, bf16 those without .ftz and .sat. */
-#define HALF_SELECT(op, ...)                                                 \
+#define HALF_SELECT(op, ...) HALF_SELECT_(op, row, __VA_ARGS__)
+#define PLAIN_SELECT(op, ...) HALF_SELECT_(op, plain, __VA_ARGS__)
+#define HALF_SELECT_(op, quick, ...)                                                 \
     SELECT(half_##op) {                                                      \
         static const uint8_t known[] = {__VA_ARGS__, MODS_END};              \
         if (!mods_in(in, known)) return NULL;                                \
         if (is_bf16(in->types[0]) && (HAS(ftz) || HAS(sat))) return NULL;    \
         set_flags(in, out);                                                  \
         switch (in->types[0]) {                                              \
-        case PTX_F16: return op##_row_f16;                                   \
-        case PTX_F16X2: return op##_row_f16x2;                               \
+        case PTX_F16: return out->cmp ? op##_row_f16 : op##_##quick##_f16;   \
+        case PTX_F16X2:                                                      \
+            return out->cmp ? op##_row_f16x2 : op##_##quick##_f16x2;         \
         case PTX_BF16: return op##_row_bf16;                                 \
         default: return op##_row_bf16x2;                                     \
         }                                                                    \
     }
-HALF_SELECT(add, P_(rn), P_(ftz), P_(sat))
-HALF_SELECT(sub, P_(rn), P_(ftz), P_(sat))
-HALF_SELECT(mul, P_(rn), P_(ftz), P_(sat))
-HALF_SELECT(fma, P_(rn), P_(ftz), P_(sat), P_(relu))
+PLAIN_SELECT(add, P_(rn), P_(ftz), P_(sat))
+PLAIN_SELECT(sub, P_(rn), P_(ftz), P_(sat))
+PLAIN_SELECT(mul, P_(rn), P_(ftz), P_(sat))
+PLAIN_SELECT(fma, P_(rn), P_(ftz), P_(sat), P_(relu))
 HALF_SELECT(min, P_(ftz), P_(NaN), P_(xorsign), P_(abs))
 HALF_SELECT(max, P_(ftz), P_(NaN), P_(xorsign), P_(abs))
 HALF_SELECT(neg, P_(ftz))

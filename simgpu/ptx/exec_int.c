@@ -2,6 +2,7 @@
  * sem_int.h says what each computes; here they become loops over rows, and
  * the selectors. Bit operations are in exec_bits.c. */
 #include "ptx/exec_pick.h"
+#include "ptx/sem_float.h"
 
 #define P_(x) PTX_MOD_##x
 
@@ -63,12 +64,43 @@ LANE_OP3(mad24_hi_sat_s32, s32, s32,
 /* ---- quotients, differences, extremes ----------------------------------- */
 
 #define X(T, P)                                                              \
-    LANE_OP2(div_##T, T, T, quot_##T(a[i], b[i]))                             \
-    LANE_OP2(rem_##T, T, T, rest_##T(a[i], b[i]))                             \
     LANE_OP2(min_##T, T, T, a[i] < b[i] ? a[i] : b[i])                       \
     LANE_OP2(max_##T, T, T, a[i] > b[i] ? a[i] : b[i])                       \
     LANE_OP3(sad_##T, T, T, (T)((P)c[i] + absdiff_##T(a[i], b[i])))
 EACH_INT(X)
+#undef X
+
+/* 32-bit quotients go through doubles where there are vectors of them that
+ * round down: a / b is at least 1 / b away from the next integer, which is far
+ * more than a double's rounding of it. */
+#define X(T)                                                                 \
+    LANE_OP2(div_##T, T, T, quot_##T(a[i], b[i]))                            \
+    LANE_OP2(rem_##T, T, T, rest_##T(a[i], b[i]))
+X(u16) X(u64) X(s16) X(s64)
+#ifdef __AVX2__
+static inline u32 fast_u32(u32 a, u32 b) {
+    f64 q = __builtin_floor((f64)a / (f64)b);
+    return (u32)(s32)(q - 0x1p31) ^ 0x80000000u;
+}
+LANE_OP2(div_u32, u32, u32, b[i] ? fast_u32(a[i], b[i] ? b[i] : 1) : ~0u)
+LANE_OP2(rem_u32, u32, u32,
+         b[i] ? a[i] - fast_u32(a[i], b[i] ? b[i] : 1) * b[i] : a[i])
+
+/* Divisors 0 and -1 are special: the quotient by the latter may not fit. */
+static inline s32 safe_s32(s32 b) { return b == 0 || b == -1 ? 1 : b; }
+static inline s32 fast_div_s32(s32 a, s32 b) {
+    s32 q = (s32)((f64)a / (f64)safe_s32(b));
+    return b == 0 ? -1 : b == -1 ? (s32)(0 - (u32)a) : q;
+}
+static inline s32 fast_rem_s32(s32 a, s32 b) {
+    s32 q = (s32)((f64)a / (f64)safe_s32(b));
+    return b == 0 ? a : b == -1 ? 0 : (s32)((u32)a - (u32)q * (u32)b);
+}
+LANE_OP2(div_s32, s32, s32, fast_div_s32(a[i], b[i]))
+LANE_OP2(rem_s32, s32, s32, fast_rem_s32(a[i], b[i]))
+#else
+X(u32) X(s32)
+#endif
 #undef X
 
 #define MINMAX_HALF(T)                                                       \

@@ -47,6 +47,30 @@ HANDLER(mov_unpack) {
     return EXEC_NEXT;
 }
 
+/* The common ones: halves of a word, of a double word. */
+#define HALVES_OF(D, T)                                                      \
+    HANDLER(mov_pack_##D) {                                                  \
+        const struct insn_vec *v = insn_src_vec(in);                         \
+        D *d = ROW(D, in->dst);                                              \
+        const T *a = ROW(const T, v->slot[0]), *b = ROW(const T, v->slot[1]);\
+        LANES_SET(d, (D)((D)a[i] | (D)b[i] << BITS(T)));                     \
+        return EXEC_NEXT;                                                    \
+    }                                                                        \
+    HANDLER(mov_unpack_##D) {                                                \
+        const struct insn_vec *v = insn_dst_vec(in);                         \
+        const D *a = ROW(const D, in->src[0]);                               \
+        if (slot_valid(v->slot[0])) {                                        \
+            T *d = ROW(T, v->slot[0]);                                       \
+            LANES_SET(d, (T)a[i]);                                           \
+        }                                                                    \
+        if (slot_valid(v->slot[1])) {                                        \
+            T *d = ROW(T, v->slot[1]);                                       \
+            LANES_SET(d, (T)(a[i] >> BITS(T)));                              \
+        }                                                                    \
+        return EXEC_NEXT;                                                    \
+    }
+HALVES_OF(u32, u16) HALVES_OF(u64, u32)
+
 /* Packing takes whole elements: {a, b} of .b32 are two 16-bit registers. */
 static bool parts_fit(const struct insn *out, const struct insn_vec *v) {
     if (v->n != 2 && v->n != 4) return false;
@@ -61,8 +85,11 @@ SELECT(mov) {
     if (out->ext) {
         const struct insn_vec *d = insn_dst_vec(out), *s = insn_src_vec(out);
         if (d->n && s->n) return NULL;
-        if (d->n) return parts_fit(out, d) ? mov_unpack : NULL;
-        return parts_fit(out, s) ? mov_pack : NULL;
+        if (!parts_fit(out, d->n ? d : s)) return NULL;
+        bool two = (d->n ? d->n : s->n) == 2;
+        if (two && out->bytes == 4) return d->n ? mov_unpack_u32 : mov_pack_u32;
+        if (two && out->bytes == 8) return d->n ? mov_unpack_u64 : mov_pack_u64;
+        return d->n ? mov_unpack : mov_pack;
     }
     switch (out->dst_bytes) {
     case 1: return mov_pred;

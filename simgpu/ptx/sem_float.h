@@ -161,7 +161,8 @@ static inline u32 small_f64(f64 x, const struct small_format *f,
     if (isinf(a)) return sign | f->infinity;
     int e = (int)(bits_f64(a) >> 52) - 1023; /* subnormal doubles: -1023 */
     if (e < f->min_exponent) e = f->min_exponent;
-    u32 m = (u32)round_by(ldexp(a, f->precision - 1 - e), mag);
+    f64 unit = f64_bits((u64)(1023 + f->precision - 1 - e) << 52);
+    u32 m = (u32)round_by(a * unit, mag); /* the product is exact */
     u64 v = ((u64)(e - f->min_exponent) << (f->precision - 1)) + m;
     if (v >= f->infinity) v = f->infinity - (to_zero ? 1 : 0);
     return sign | (u32)v;
@@ -183,6 +184,16 @@ static inline f64 fma_odd(f64 a, f64 b, f64 c) {
     u64 u = bits_f64(s);
     if (e != 0 && !(u & 1)) u += (e > 0) == (s > 0) ? 1 : (u64)-1;
     return f64_bits(u);
+}
+
+/* The f16 case, without branches. In a double the sum of an exact product and
+ * a third value is inexact only where the product is nothing beside it; then
+ * it is cut to 24 bits, odd, which f32 holds. */
+static inline u16 fma_f16_plain(u16 a, u16 b, u16 c) {
+    f64 s = (f64)f32_f16(a) * f32_f16(b) + f32_f16(c);
+    u64 u = bits_f64(s), cut = u & 0x1fffffff;
+    u = (u ^ cut) | (cut ? 0x20000000 : 0);
+    return f16_f32((f32)f64_bits(s != s ? bits_f64(s) : u));
 }
 
 /* ---- approximations (PTX 9.7.3), well inside the bounds it states -------- */
