@@ -14,7 +14,7 @@
 #include "harness/stamp.h"
 #include "harness/trial.h"
 
-#define FEWEST 8
+#define FEWEST 16
 #define ENOUGH_NS INT64_C(60000000)
 #define PATIENCE_NS 50000       /* then let others have the core */
 
@@ -106,8 +106,9 @@ const char *fl_clock_talk(struct fl_clock_run *run)
         return cudaGetErrorName(code);
     if (n < FEWEST)
         return "the device does not answer";
-    if (!run->granularity)
-        run->granularity = fl_clock_granularity(samples, n);
+    uint64_t step = fl_clock_granularity(samples, n);
+    if (!run->granularity || step < run->granularity)
+        run->granularity = step;        /* few answers may share a multiple */
     qsort(samples, n, sizeof *samples, by_width);
     size_t kept = n < FL_CLOCK_KEPT ? n : FL_CLOCK_KEPT;
     memcpy(&run->samples[run->n], samples, kept * sizeof *samples);
