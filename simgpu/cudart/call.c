@@ -70,6 +70,8 @@ cudaError_t from_status(enum status s)
 
 cudaError_t call_enter(struct call *call)
 {
+    const struct tools *t = tools_watching();
+    if (t) tools_enter(t, call);
     if (thread_state.in_host_function) return cudaErrorNotPermitted;
     if (atomic_load_explicit(&in_forked_child, memory_order_relaxed))
         return cudaErrorInitializationError;
@@ -86,11 +88,11 @@ cudaError_t call_enter(struct call *call)
     return cudaSuccess;
 }
 
-cudaError_t call_leave(const struct call *call, cudaError_t error)
+cudaError_t call_leave(struct call *call, cudaError_t error)
 {
-    (void)call;
     if (error != cudaSuccess && error != cudaErrorNotReady)
         thread_state.last = error;
+    if (call->tools) tools_leave(call, error);
     return error;
 }
 
@@ -115,7 +117,7 @@ cudaError_t CUDARTAPI cudaGetLastError(void)
 
 int unsupported_call(const char *name)
 {
-    struct call call = {name, CALL_STICKY, 0};
+    struct call call = {.name = name, .flags = CALL_STICKY};
     cudaError_t error = call_enter(&call);
     if (error == cudaSuccess) {
         warn_once("%s is not supported", name);

@@ -120,6 +120,8 @@ void context_reset(void)
     if (c) {
         device_wait(c->device);
         device_flush_output(c->device);
+        const struct tools *t = tools_watching();
+        if (t) t->reset();
         device_drop_program(c->device, NULL);
         modules_unload();
         pools_reset();

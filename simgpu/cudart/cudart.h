@@ -16,6 +16,7 @@
 
 #include "core/device.h"
 #include "cudart/capture.h"
+#include "cudart/tools.h"
 #include "ptx/exec.h"
 
 /* ---- calls (call.c) ----------------------------------------------------- */
@@ -25,6 +26,7 @@ enum {
     CALL_STICKY = 1,  /* reports a lost context, does not make one */
     CALL_CONTEXT = 3, /* makes the context if there is none */
 };
+#define CALL_PER_THREAD 0 /* 1 in the _ptsz and _ptds forms */
 
 /* One entry point: bookkeeping around a body that simply returns its code.
  *   API(CALL_CONTEXT, cudaFree, (void *p), (p)) { ... return cudaSuccess; }
@@ -34,21 +36,40 @@ enum {
     static cudaError_t body_##name params;                               \
     cudaError_t CUDARTAPI name params                                    \
     {                                                                    \
-        struct call call = {#name, flags, 0};                            \
+        PACK args;                                                       \
+        struct call call = {#name, flags, CALL_PER_THREAD, &packed, 0,   \
+                            0, 0, 0};                                    \
         cudaError_t error = call_enter(&call);                           \
         if (error == cudaSuccess) error = body_##name args;              \
         return call_leave(&call, error);                                 \
     }                                                                    \
     static cudaError_t body_##name params
 
+/* The arguments as a structure, which is what tools get to see. */
+#define PACK(...)                                                        \
+    struct { EACH(FIELD, __VA_ARGS__) } packed = {__VA_ARGS__};          \
+    (void)packed
+#define FIELD(a) __typeof__(a) a;
+#define EACH(f, ...) __VA_OPT__(EACH_(f, __VA_ARGS__, , , , , , , , , , ))
+#define EACH_(f, a, b, c, d, e, g, h, i, j, ...)                         \
+    f(a) ONE(f, b) ONE(f, c) ONE(f, d) ONE(f, e) ONE(f, g) ONE(f, h)     \
+    ONE(f, i) ONE(f, j)
+#define ONE(f, a) ONE_(f, a)
+#define ONE_(f, ...) __VA_OPT__(f(__VA_ARGS__))
+
 struct call {
-    const char *name;
+    const char *name;        /* without _ptsz and _ptds */
     unsigned flags;
-    uint64_t number; /* correlation id */
+    bool per_thread;
+    const void *params;      /* structure of the arguments */
+    const struct tools *tools; /* that were told of its beginning, or NULL */
+    uint32_t correlation;
+    uint64_t tool_data;      /* theirs to keep between enter and leave */
+    const char *kernel;      /* that it launches, once known */
 };
 cudaError_t call_enter(struct call *c);
 /* Records the error in the caller's last-error slot and returns it. */
-cudaError_t call_leave(const struct call *c, cudaError_t error);
+cudaError_t call_leave(struct call *c, cudaError_t error);
 
 /* What a host thread has of its own. */
 struct launch_config { dim3 grid, block; size_t shared; cudaStream_t stream; };
@@ -61,6 +82,7 @@ struct thread_state {
     struct rt_stream *stream;    /* per-thread default stream, or NULL */
     uint64_t stream_context;     /* context it belongs to */
     enum cudaStreamCaptureMode capture_mode;
+    struct call *call;           /* the one under way, when tools watch */
 };
 extern _Thread_local struct thread_state thread_state
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -240,6 +262,7 @@ struct work {
 };
 /* Queues it, or adds it to the graph that the stream captures. */
 cudaError_t submit(struct rt_stream *s, const struct work *w);
+/* Into this stream of the device, watched by tools if there are any. */
 enum status work_run(struct stream *core, const struct work *w);
 
 /* ---- launches (launch.c) ------------------------------------------------ */

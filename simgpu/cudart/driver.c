@@ -10,7 +10,11 @@
 #include "cudart/cudart.h"
 
 /* A driver call is bracketed like a runtime call, but keeps no last error. */
-static CUresult finish(cudaError_t error) { return (CUresult)error; }
+static CUresult finish(struct call *call, cudaError_t error)
+{
+    if (call && call->tools) tools_leave(call, error);
+    return (CUresult)error;
+}
 
 static cudaError_t value_target(uint64_t address, unsigned bytes)
 {
@@ -23,35 +27,36 @@ static CUresult write_value(CUstream stream, CUdeviceptr address,
                             uint64_t value, unsigned bytes, unsigned flags,
                             bool per_thread)
 {
-    struct call call = {"cuStreamWriteValue", CALL_CONTEXT, 0};
+    struct call call = {.name = "cuStreamWriteValue", .flags = CALL_CONTEXT};
     struct rt_stream *s;
     cudaError_t error = call_enter(&call);
     if (error == cudaSuccess) error = stream_get(stream, per_thread, &s);
-    if (error != cudaSuccess) return finish(error);
+    if (error != cudaSuccess) return finish(&call, error);
     if (flags & ~(unsigned)CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER)
-        return CUDA_ERROR_INVALID_VALUE;
+        return finish(&call, cudaErrorInvalidValue);
     error = value_target(address, bytes);
-    if (error != cudaSuccess) return finish(error);
+    if (error != cudaSuccess) return finish(&call, error);
     struct work w = {.kind = WORK_WRITE_VALUE,
                      .value = {address, value, bytes, 0}};
-    return finish(submit(s, &w));
+    return finish(&call, submit(s, &w));
 }
 
 static CUresult wait_value(CUstream stream, CUdeviceptr address,
                            uint64_t value, unsigned bytes, unsigned flags,
                            bool per_thread)
 {
-    struct call call = {"cuStreamWaitValue", CALL_CONTEXT, 0};
+    struct call call = {.name = "cuStreamWaitValue", .flags = CALL_CONTEXT};
     struct rt_stream *s;
     cudaError_t error = call_enter(&call);
     if (error == cudaSuccess) error = stream_get(stream, per_thread, &s);
-    if (error != cudaSuccess) return finish(error);
-    if (flags & ~3u) return CUDA_ERROR_INVALID_VALUE; /* no flush of writes */
+    if (error != cudaSuccess) return finish(&call, error);
+    if (flags & ~3u) /* no flush of writes */
+        return finish(&call, cudaErrorInvalidValue);
     error = value_target(address, bytes);
-    if (error != cudaSuccess) return finish(error);
+    if (error != cudaSuccess) return finish(&call, error);
     struct work w = {.kind = WORK_WAIT_VALUE,
                      .value = {address, value, bytes, flags}};
-    return finish(submit(s, &w));
+    return finish(&call, submit(s, &w));
 }
 
 #define VALUE_CALLS(suffix, per_thread)                                      \
@@ -87,7 +92,7 @@ static CUresult get_error_string(CUresult error, const char **out)
 
 static CUresult driver_version(int *out)
 {
-    return finish(cudaDriverGetVersion(out));
+    return finish(NULL, cudaDriverGetVersion(out));
 }
 
 static CUresult init(unsigned flags)

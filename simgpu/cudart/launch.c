@@ -47,6 +47,7 @@ cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
                           bool cooperative)
 {
     struct context *c = context();
+    if (thread_state.call) thread_state.call->kernel = k->name;
     cudaError_t error = launch_check(k, grid, block, shared, cooperative);
     if (error != cudaSuccess) return error;
     flush_output();

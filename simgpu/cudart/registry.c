@@ -227,7 +227,7 @@ void CUDARTAPI __cudaUnregisterFatBinary(void **handle)
 /* Called before the first host access to a managed variable. */
 char CUDARTAPI __cudaInitModule(void **handle)
 {
-    struct call call = {"__cudaInitModule", CALL_CONTEXT, 0};
+    struct call call = {.name = "__cudaInitModule", .flags = CALL_CONTEXT};
     cudaError_t error = call_enter(&call);
     if (error == cudaSuccess)
         error = handle ? module_load((struct module *)handle)

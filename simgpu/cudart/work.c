@@ -63,7 +63,7 @@ static enum status run_event(struct stream *core, const struct work *w)
                                         : stream_wait_event(core, e->core);
 }
 
-enum status work_run(struct stream *core, const struct work *w)
+static enum status run(struct stream *core, const struct work *w)
 {
     switch (w->kind) {
     case WORK_EMPTY:
@@ -93,6 +93,29 @@ enum status work_run(struct stream *core, const struct work *w)
         return STATUS_INVALID; /* exist in graphs only */
     }
     return STATUS_INVALID;
+}
+
+/* Kernels, copies and fills are timed for tools by events around them. */
+enum status work_run(struct stream *core, const struct work *w)
+{
+    const struct tools *t = tools_watching();
+    if (!t || !t->timing() ||
+        (w->kind != WORK_LAUNCH && w->kind != WORK_COPY &&
+         w->kind != WORK_FILL))
+        return run(core, w);
+    struct event *begin = event_create(context()->device, false);
+    struct event *end = event_create(context()->device, false);
+    enum status s = begin && end ? event_record(begin, core)
+                                 : STATUS_NO_MEMORY;
+    if (s == STATUS_OK) s = run(core, w);
+    if (s == STATUS_OK) s = event_record(end, core);
+    if (s == STATUS_OK) {
+        tools_work(t, core, w, begin, end);
+        return s;
+    }
+    if (begin) event_destroy(begin);
+    if (end) event_destroy(end);
+    return s;
 }
 
 cudaError_t submit(struct rt_stream *s, const struct work *w)

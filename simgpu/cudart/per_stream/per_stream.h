@@ -13,6 +13,8 @@
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 enum { PER_THREAD = 1 };
+#undef CALL_PER_THREAD
+#define CALL_PER_THREAD 1
 #else
 enum { PER_THREAD = 0 };
 #endif
