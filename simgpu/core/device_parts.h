@@ -283,6 +283,9 @@ void host_discard(struct device *d);   /* those that a loss cancels */
 void device_wait_until(struct device *d, bool (*done)(void *), void *arg);
 /* Waits for a command that the caller holds a reference to. */
 void device_wait_command(struct device *d, struct command *c);
+bool command_is_done(void *command);
+/* Until a command completes after done_seq was `seen`, or the timeout. */
+void device_sleep_done(struct device *d, uint32_t seen, uint64_t timeout_ns);
 /* The status that a wait returns; on a lost device only after everything that
  * was running has stopped. */
 enum status device_wait_quiet(struct device *d);

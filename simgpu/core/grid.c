@@ -223,9 +223,11 @@ void grid_end(struct device *d, struct turn *t) {
     g->steps += t->steps;
     context_give(d, t->block, &g->launch);
     t->block = NULL;
+    /* Blocks that wait for a thread which an assertion ended never end. */
     bool over = g->finished == g->total ||
                 (g->assertion &&
-                 g->steps - g->assertion_steps > ASSERTION_GRACE);
+                 (g->finished + g->n_stuck == g->total ||
+                  g->steps - g->assertion_steps > ASSERTION_GRACE));
     if (over && g->assertion) device_lose(d, g->assertion, c);
     if (!d->lost) grid_check_time(d, c);
     if (--c->attached == 0 && (over || d->lost)) command_complete(d, c);

@@ -39,11 +39,6 @@ static struct command *pick(struct device *d) {
     return c;
 }
 
-static bool is_done(void *arg) {
-    return atomic_load_explicit(&((struct command *)arg)->done,
-                                memory_order_acquire);
-}
-
 /* Hands c to the host-function thread and waits for its end, lest its place in
  * the order be the operating system's. The function may want a lock that this
  * thread holds, therefore not for ever. Lock held before and after. */
@@ -54,13 +49,12 @@ static void run_host_function(struct device *d, struct command *c) {
     c->refs++;
     host_submit(d, c);
     device_unlock(d);
-    while (!is_done(c) && real_ns() < until) {
+    for (;;) {
         uint32_t seen = atomic_load(&d->done_seq);
-        atomic_fetch_add(&d->waiters, 1);
-        if (!is_done(c)) futex_sleep(&d->done_seq, seen, 10000000);
-        atomic_fetch_sub(&d->waiters, 1);
+        if (command_is_done(c) || real_ns() >= until) break;
+        device_sleep_done(d, seen, 10000000);
     }
-    if (!is_done(c)) d->unrepeatable = true;
+    if (!command_is_done(c)) d->unrepeatable = true;
     device_lock(d);
     command_unref(d, c);
 }

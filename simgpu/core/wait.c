@@ -20,8 +20,8 @@ void futex_wake(_Atomic uint32_t *word, int n) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, n, NULL, NULL, 0);
 }
 
-/* Until a command completes after `seen`, or the timeout. */
-static void sleep_done(struct device *d, uint32_t seen, uint64_t timeout_ns) {
+void device_sleep_done(struct device *d, uint32_t seen,
+                       uint64_t timeout_ns) {
     atomic_fetch_add(&d->waiters, 1);
     futex_sleep(&d->done_seq, seen, timeout_ns);
     atomic_fetch_sub(&d->waiters, 1);
@@ -40,7 +40,8 @@ static void wait_free(struct device *d, bool (*done)(void *), void *arg) {
             changed = atomic_load(&d->done_seq) != seen ||
                       atomic_load(&d->work_seq) != work;
         } while (!changed && real_ns() < until);
-        if (!changed) sleep_done(d, seen, free_polling(d) ? POLL_NS : 0);
+        if (!changed)
+            device_sleep_done(d, seen, free_polling(d) ? POLL_NS : 0);
     }
 }
 
@@ -52,7 +53,7 @@ static void wait_seeded(struct device *d, bool (*done)(void *), void *arg) {
         bool ran = done(arg) || seeded_turn(d);
         pthread_mutex_unlock(&d->turn);
         /* What is awaited then depends on another thread. */
-        if (!ran) sleep_done(d, seen, 1000000);
+        if (!ran) device_sleep_done(d, seen, 1000000);
     }
     atomic_fetch_sub(&d->inside, 1);
 }
@@ -62,11 +63,11 @@ void device_wait_until(struct device *d, bool (*done)(void *), void *arg) {
     else wait_free(d, done, arg);
 }
 
-static bool is_done(void *arg) {
-    return atomic_load_explicit(&((struct command *)arg)->done,
+bool command_is_done(void *command) {
+    return atomic_load_explicit(&((struct command *)command)->done,
                                 memory_order_acquire);
 }
 
 void device_wait_command(struct device *d, struct command *c) {
-    device_wait_until(d, is_done, c);
+    device_wait_until(d, command_is_done, c);
 }

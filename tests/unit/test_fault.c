@@ -242,35 +242,37 @@ static void close_stops_endless_kernel(void **state) {
     }
 }
 
-/* Runs body in a child; its exit code, or minus the signal. The child starts
- * from a process that has device threads, as a forking program does. */
-static int in_child(void (*body)(struct device *), struct device *d) {
+static int wait_for(pid_t child) {
     int status;
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        body(d);
-        exit(7); /* through atexit and destructors */
-    }
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void run_forever_and_leave(struct device *parents) {
-    (void)parents;
+/* What `test_fault endless` does: leave with a kernel running, through atexit
+ * and destructors. */
+static int leave_endless_kernel(void) {
+    set_up(NULL);
     struct device *d = open_way(0, 0);
     rig_launch(device_legacy_stream(d), forever, 4, 64, NULL);
     usleep(20000);
+    return 7;
 }
 
 static void exit_does_not_wait(void **state) {
     (void)state;
-    assert_int_equal(in_child(run_forever_and_leave, NULL), 7);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        execl("/proc/self/exe", "test_fault", "endless", (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(wait_for(child), 7);
 }
 
 /* ThreadSanitizer forbids threads in the child of a process with threads. */
 #ifndef __SANITIZE_THREAD__
 static void use_inherited(struct device *d) {
+    alarm(20);
     struct fault f;
     uint64_t p = 4096, zero = 0;
     if (!device_forked(d) || !device_lost(d) || device_fault(d, &f)) _exit(1);
@@ -293,7 +295,12 @@ static void forked_child_does_not_hang(void **state) {
     uint64_t p = rig_alloc(d, 64);
     memset(rig_host(d, p), 0, 64);
     rig_launch(device_legacy_stream(d), await, 1, 32, RIG_ARGS(&p));
-    assert_int_equal(in_child(use_inherited, d), 7);
+    pid_t child = fork();
+    if (child == 0) {
+        use_inherited(d);
+        exit(7);
+    }
+    assert_int_equal(wait_for(child), 7);
     __atomic_store_n((uint32_t *)rig_host(d, p), 1, __ATOMIC_RELEASE);
     assert_int_equal(device_wait(d), STATUS_OK);
     device_close(d);
@@ -348,7 +355,44 @@ static void assertion_loses_at_the_end(void **state) {
     ptx_module_free(m);
 }
 
-int main(void) {
+static const char waiting[] = PTX_HEAD
+    ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c,\n"
+    "                           .param .b64 d, .param .b64 e);\n"
+    ".visible .entry wait(.param .u64 text) {\n"
+    ".reg .b32 %r<5>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n"
+    "ld.param.u64 %rd1, [text]; mov.u32 %r1, %ctaid.x;\n"
+    "setp.ne.s32 %p1, %r1, 0; @%p1 bra $spin;\n"
+    "mov.u32 %r3, 12; mov.u64 %rd2, 1;\n"
+    "{ .param .b64 a; st.param.b64 [a], %rd1;\n"
+    "  .param .b64 b; st.param.b64 [b], %rd1;\n"
+    "  .param .b32 c; st.param.b32 [c], %r3;\n"
+    "  .param .b64 e; st.param.b64 [e], %rd1;\n"
+    "  .param .b64 f; st.param.b64 [f], %rd2;\n"
+    "  call.uni __assertfail, (a, b, c, e, f); }\n"
+    "$spin: bra $spin; }\n";
+
+/* Threads that wait for one that an assertion ended do not keep the launch. */
+static void assertion_ends_waiting_threads(void **state) {
+    (void)state;
+    struct ptx_module *m = rig_module(waiting);
+    struct program *wait = rig_program(m, "wait");
+    for (int way = 0; way < 2; way++) {
+        struct device *d = open_way(way, 0);
+        uint64_t words = rig_alloc(d, 64);
+        struct fault f;
+        strcpy(rig_host(d, words), "i < n");
+        rig_launch(device_legacy_stream(d), wait, 2, 1, RIG_ARGS(&words));
+        assert_int_equal(device_wait(d), STATUS_LOST);
+        assert_true(device_fault(d, &f));
+        assert_int_equal(f.kind, FAULT_ASSERT);
+        device_close(d);
+    }
+    program_free(wait);
+    ptx_module_free(m);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1 && !strcmp(argv[1], "endless")) return leave_endless_kernel();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_fault_wins),
         cmocka_unit_test(queued_work_is_discarded),
@@ -362,6 +406,7 @@ int main(void) {
         cmocka_unit_test(forked_child_does_not_hang),
 #endif
         cmocka_unit_test(assertion_loses_at_the_end),
+        cmocka_unit_test(assertion_ends_waiting_threads),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
