@@ -63,14 +63,22 @@ enum { ORDERED = 1, SEQUENTIAL = 2 }; /* in->cmp */
                                        enum pattern p, slot_t slot,          \
                                        unsigned v, unsigned e) {             \
         const R *s = ROW(const R, slot);                                     \
-        if (p == AT_ROW && mask == FULL_MASK) {                              \
-            M *d = (M *)x->host + e;                                         \
-            if (v == 1) IVDEP for (int i = 0; i < LANES; i++) d[i] = (M)s[i];\
-            else for (unsigned i = 0; i < LANES; i++) d[i * v] = (M)s[i];    \
-            return;                                                          \
+        M *d = p == AT_EACH ? NULL : (M *)x->host + e;                       \
+        if (mask != FULL_MASK) {                                             \
+            if (p == AT_ROW)                                                 \
+                FOR_LANES(i, mask) d[i * v] = (M)s[i];                       \
+            else                                                             \
+                FOR_LANES(i, mask)                                           \
+                    ((M *)lane_at(x, p, i, 0))[e] = (M)s[i];                 \
+        } else if (p == AT_EACH) {                                           \
+            for (int i = 0; i < LANES; i++) ((M *)x->each[i])[e] = (M)s[i];  \
+        } else if (p == AT_ONE) {                                            \
+            *d = (M)s[LANES - 1];                                            \
+        } else if (v == 1) {                                                 \
+            IVDEP for (int i = 0; i < LANES; i++) d[i] = (M)s[i];            \
+        } else {                                                             \
+            for (unsigned i = 0; i < LANES; i++) d[i * v] = (M)s[i];         \
         }                                                                    \
-        FOR_LANES(i, mask)                                                   \
-            ((M *)lane_at(x, p, i, v * (unsigned)sizeof(M)))[e] = (M)s[i];   \
     }                                                                        \
     HANDLER(st_##M##_##R) {                                                  \
         struct access x;                                                     \
