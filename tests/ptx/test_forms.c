@@ -76,9 +76,9 @@ static bool has_row(const char *form) {
 
 /* The opcodes that are executed but need no row: tests/unit has them. */
 static bool elsewhere(const char *opcode) {
-    static const char *const list[] = {"bar", "barrier", "brkpt", "brx", "call",
-                                       "elect", "exit", "griddepcontrol", "ret",
-                                       "trap"};
+    static const char *const list[] = {
+        "bar", "barrier", "brkpt", "brx", "call", "elect", "exit",
+        "griddepcontrol", "mbarrier", "ret", "trap"};
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (!strcmp(list[i], opcode)) return true;
     return false;
