@@ -307,90 +307,6 @@ static void forked_child_does_not_hang(void **state) {
 }
 #endif
 
-/* A failed assertion ends its thread; the launch ends, then the device is
- * lost. */
-static const char assertion[] = PTX_HEAD
-    ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c,\n"
-    "                           .param .b64 d, .param .b64 e);\n"
-    ".visible .entry fail(.param .u64 text, .param .u64 p) {\n"
-    ".reg .b32 %r<5>; .reg .b64 %rd<6>; .reg .pred %p<2>;\n"
-    "ld.param.u64 %rd1, [text]; ld.param.u64 %rd2, [p];\n"
-    "mov.u32 %r1, %tid.x;\n"
-    "cvt.u64.u32 %rd3, %r1; add.s64 %rd4, %rd2, %rd3;\n"
-    "mov.u32 %r2, 1; st.global.u8 [%rd4], %r2;\n"
-    "setp.ne.s32 %p1, %r1, 3; @%p1 bra $ok;\n"
-    "mov.u32 %r3, 12; mov.u64 %rd5, 1;\n"
-    "{ .param .b64 a; st.param.b64 [a], %rd1;\n"
-    "  .param .b64 b; st.param.b64 [b], %rd1;\n"
-    "  .param .b32 c; st.param.b32 [c], %r3;\n"
-    "  .param .b64 e; st.param.b64 [e], %rd1;\n"
-    "  .param .b64 f; st.param.b64 [f], %rd5;\n"
-    "  call.uni __assertfail, (a, b, c, e, f); }\n"
-    "$ok: ret; }\n";
-
-static void assertion_loses_at_the_end(void **state) {
-    (void)state;
-    struct ptx_module *m = rig_module(assertion);
-    struct program *fail = rig_program(m, "fail");
-    for (int way = 0; way < WAYS; way++) {
-        struct device *d = open_way(way, 0);
-        uint64_t words = rig_alloc(d, 64), p = rig_alloc(d, 64);
-        struct fault f;
-        strcpy(rig_host(d, words), "i < n");
-        memset(rig_host(d, p), 0, 64);
-        rig_launch(device_legacy_stream(d), fail, 1, 64,
-                   RIG_ARGS(&words, &p));
-        assert_int_equal(device_wait(d), STATUS_LOST);
-        assert_true(device_fault(d, &f));
-        assert_int_equal(f.kind, FAULT_ASSERT);
-        assert_int_equal(fault_kind_code(f.kind), 710);
-        assert_string_equal(f.kernel, "fail");
-        assert_int_equal(f.thread[0], 3);
-        for (int i = 0; i < 64; i++) /* all others went on */
-            assert_int_equal(((uint8_t *)memory_host(device_memory(d), p))[i],
-                             1);
-        device_close(d);
-    }
-    program_free(fail);
-    ptx_module_free(m);
-}
-
-static const char waiting[] = PTX_HEAD
-    ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c,\n"
-    "                           .param .b64 d, .param .b64 e);\n"
-    ".visible .entry wait(.param .u64 text) {\n"
-    ".reg .b32 %r<5>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n"
-    "ld.param.u64 %rd1, [text]; mov.u32 %r1, %ctaid.x;\n"
-    "setp.ne.s32 %p1, %r1, 0; @%p1 bra $spin;\n"
-    "mov.u32 %r3, 12; mov.u64 %rd2, 1;\n"
-    "{ .param .b64 a; st.param.b64 [a], %rd1;\n"
-    "  .param .b64 b; st.param.b64 [b], %rd1;\n"
-    "  .param .b32 c; st.param.b32 [c], %r3;\n"
-    "  .param .b64 e; st.param.b64 [e], %rd1;\n"
-    "  .param .b64 f; st.param.b64 [f], %rd2;\n"
-    "  call.uni __assertfail, (a, b, c, e, f); }\n"
-    "$spin: bra $spin; }\n";
-
-/* Threads that wait for one that an assertion ended do not keep the launch. */
-static void assertion_ends_waiting_threads(void **state) {
-    (void)state;
-    struct ptx_module *m = rig_module(waiting);
-    struct program *wait = rig_program(m, "wait");
-    for (int way = 0; way < 2; way++) {
-        struct device *d = open_way(way, 0);
-        uint64_t words = rig_alloc(d, 64);
-        struct fault f;
-        strcpy(rig_host(d, words), "i < n");
-        rig_launch(device_legacy_stream(d), wait, 2, 1, RIG_ARGS(&words));
-        assert_int_equal(device_wait(d), STATUS_LOST);
-        assert_true(device_fault(d, &f));
-        assert_int_equal(f.kind, FAULT_ASSERT);
-        device_close(d);
-    }
-    program_free(wait);
-    ptx_module_free(m);
-}
-
 int main(int argc, char **argv) {
     if (argc > 1 && !strcmp(argv[1], "endless")) return leave_endless_kernel();
     const struct CMUnitTest tests[] = {
@@ -405,8 +321,6 @@ int main(int argc, char **argv) {
 #ifndef __SANITIZE_THREAD__
         cmocka_unit_test(forked_child_does_not_hang),
 #endif
-        cmocka_unit_test(assertion_loses_at_the_end),
-        cmocka_unit_test(assertion_ends_waiting_threads),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
