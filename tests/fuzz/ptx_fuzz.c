@@ -126,6 +126,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
+/* nvcc's line information is complete: every file has a path, every inlined
+ * place the name of its function. */
+static bool locs_are_complete(const char *name, const struct ptx_module *m)
+{
+    for (uint32_t i = 0; i < m->n_locs; i++) {
+        const struct ptx_loc *l = &m->locs[i];
+        if (ptx_module_file(m, l->file) &&
+            (l->inlined_at < 0 || (l->function && *l->function)))
+            continue;
+        fprintf(stderr, "%s: .loc %u %u %u: file or function is missing\n",
+                name, l->file, l->line, l->column);
+        return false;
+    }
+    return true;
+}
+
 bool fuzz_seed_is_good(const char *name, const uint8_t *data, size_t size)
 {
     struct ptx_error err = { 0 };
@@ -134,7 +150,7 @@ bool fuzz_seed_is_good(const char *name, const uint8_t *data, size_t size)
         fprintf(stderr, "%s\n", err.text);
         return false;
     }
-    bool good = true;
+    bool good = locs_are_complete(name, m);
     for (uint32_t i = 0; i < m->n_funcs; i++)
         for (uint32_t k = 0; k < m->funcs[i].n_instrs; k++) {
             const struct ptx_instr *in = &m->funcs[i].instrs[k];
