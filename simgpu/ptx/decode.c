@@ -172,7 +172,6 @@ static bool decode(struct decoder *d, int32_t entry) {
     const struct ptx_func *f = &d->module->funcs[entry];
     d->f = &d->funcs[entry];
     if (!emit_all(d, entry) || !decode_depth(d, entry)) return false;
-    p->entry_frame = p->funcs[entry].frame_bytes;
     p->maxntid = max_threads(f);
     p->regs_per_thread = decode_registers(f, p->maxntid);
     return true;

@@ -128,7 +128,6 @@ struct program {
     struct insn *code;  uint32_t n_code;
     struct insn_info *info;      /* one an instruction */
     uint8_t *consts;    size_t consts_size;  /* SLOT_CONST */
-    uint32_t entry_frame;        /* bytes of the entry's frame */
     uint32_t max_frame;          /* bytes of the deepest known call chain;
                                     recursion grows the stack by need */
     bool recursive;              /* or calls through addresses: depth unknown */
