@@ -16,9 +16,6 @@
 #define GRANULES (BLOCK_BYTES / GRANULE)
 #define SMALL_MAX (1ull << 20)
 
-#define HOST_BASE 0x7ed000000000ull
-#define HOST_BYTES (64ull << 30)
-
 struct small {
     uint32_t block;
     bool readonly;

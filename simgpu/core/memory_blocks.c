@@ -11,10 +11,6 @@
 #include "core/guest.h"
 #include "core/memory_parts.h"
 
-/* Places that ThreadSanitizer and AddressSanitizer leave to programs, below
- * where Linux puts libraries and stacks. */
-#define PREFERRED_BASE 0x7e9000000000ull
-#define RANGE_BYTES (256ull << 30)
 #define FIRST_BLOCK ((4 * WINDOW_BYTES) >> BLOCK_SHIFT)
 
 /* Larger mappings are neither filled nor kept when unmapped: a program that
@@ -57,8 +53,8 @@ bool blocks_create(struct blocks *b, uint64_t guard_bytes, int fill) {
     memset(b, 0, sizeof *b);
     /* Less where the address space is limited (ulimit -v). */
     for (b->bytes = RANGE_BYTES; b->bytes >= (1ull << 30); b->bytes /= 4) {
-        uint8_t *base = reserve_aligned(PREFERRED_BASE, b->bytes);
-        b->backing = base ? reserve_aligned(0, b->bytes) : NULL;
+        uint8_t *base = reserve_aligned(DEVICE_BASE, b->bytes);
+        b->backing = base ? reserve_aligned(BACKING_BASE, b->bytes) : NULL;
         if (b->backing) {
             b->base = (uint64_t)base;
             break;

@@ -14,6 +14,20 @@
 
 #include "core/memory.h"
 
+/* Where the three ranges go if they can, so that addresses are the same in
+ * every run: below everything that Linux places at random, and above
+ * AddressSanitizer's shadow. ThreadSanitizer leaves programs other places. */
+#ifdef __SANITIZE_THREAD__
+#define RANGES_BASE 0x7e8000000000ull
+#else
+#define RANGES_BASE 0x200000000000ull
+#endif
+#define RANGE_BYTES (128ull << 30)
+#define DEVICE_BASE RANGES_BASE
+#define BACKING_BASE (RANGES_BASE + RANGE_BYTES)
+#define HOST_BASE (RANGES_BASE + 2 * RANGE_BYTES)
+#define HOST_BYTES (64ull << 30)
+
 /* Reserves `bytes` of address space without access, at `where` if that is
  * free. NULL when there is no room. */
 void *reserve(uint64_t where, uint64_t bytes);
