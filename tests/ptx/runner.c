@@ -14,8 +14,9 @@
 #include "tests/ptx/form.h"
 
 enum { BLOCK = 128, BLOCKS = 32, THREADS = BLOCK * BLOCKS };
-/* How the lanes are chosen; ALIAS writes the result over the first source. */
-enum style { GUARDED, BRANCHED, ALIAS, STYLES };
+/* How the lanes are chosen; ALIAS writes the result over the first source, the
+ * IMMEDIATE ones have a constant for the last one. */
+enum style { GUARDED, BRANCHED, ALIAS, IMMEDIATE, STYLES = IMMEDIATE + 4 };
 
 static unsigned values;
 unsigned form_values(void) { return values; }
@@ -181,6 +182,23 @@ static void put_reg(struct text *t, const struct operands *o, bool dst,
     put(t, "%%%s%s%u", reg_prefix(letter), dst ? "d" : "s", k);
 }
 
+/* The constant of an IMMEDIATE style: one of the edges of the last source. */
+static uint64_t immediate(const struct operands *o, enum style style) {
+    char letter = o->src[o->n_src - 1];
+    struct pool p = pool_of(letter);
+    return low_bits(p.v[(style - IMMEDIATE) * 7 + p.n / 3], p.bits);
+}
+static void put_immediate(struct text *t, const struct operands *o,
+                          enum style style) {
+    char letter = o->src[o->n_src - 1];
+    uint64_t v = immediate(o, style);
+    int up = 64 - (int)pool_of(letter).bits;
+    if (letter == 'F') put(t, "0f%08" PRIX64, v);
+    else if (letter == 'D') put(t, "0d%016" PRIX64, v);
+    else if (style % 2) put(t, "%" PRId64, (int64_t)(v << up) >> up);
+    else put(t, "0x%" PRIx64, v);
+}
+
 /* The instruction itself, from the template or by default. */
 static void put_instruction(struct text *t, const struct form *f,
                             const struct operands *o, enum style style) {
@@ -189,7 +207,9 @@ static void put_instruction(struct text *t, const struct form *f,
         for (unsigned k = 0; k < o->n_dst + o->n_src; k++) {
             bool dst = k < o->n_dst;
             if (k) put(t, ", ");
-            put_reg(t, o, dst, dst ? k : k - o->n_dst, style);
+            if (style >= IMMEDIATE && k == o->n_dst + o->n_src - 1)
+                put_immediate(t, o, style);
+            else put_reg(t, o, dst, dst ? k : k - o->n_dst, style);
         }
         put(t, ";\n");
         return;
@@ -254,10 +274,9 @@ static void put_kernel(struct text *t, const struct form *f, enum style style) {
     for (unsigned k = 0; k < o.n_dst; k++)
         put_load(t, o.dst[k], "d", k, "%out", 8 * k);
     if (style == ALIAS) put_load(t, o.dst[0], "d", 0, "%in", 0);
-    if (style == GUARDED && !strchr(f->text ? f->text : "", ';'))
-        put(t, "@%%g ");
-    else if (style != ALIAS)
-        put(t, "@!%%g bra AFTER;\n");
+    bool several = f->text && strchr(f->text, ';');
+    if (style != ALIAS)
+        put(t, style == BRANCHED || several ? "@!%%g bra AFTER;\n" : "@%%g ");
     put_instruction(t, f, &o, style);
     put(t, "AFTER:\n");
     for (unsigned k = 0; k < o.n_dst; k++)
@@ -314,6 +333,8 @@ static void prepare(const struct form *f, enum style style) {
         if (i % LANES == 0) mask = mask_of(&r, i / LANES);
         rig.host->active[i] = style == ALIAS || (mask >> i % LANES & 1);
         fill(&r, o.src, o.n_src, i, rig.host->in[i]);
+        if (style >= IMMEDIATE)
+            rig.host->in[i][o.n_src - 1] = immediate(&o, style);
         for (unsigned k = 0; k < o.n_dst; k++) {
             unsigned bits = pool_of(o.dst[k]).bits;
             rig.host->before[i][k] = low_bits(rng_next(&r), bits);
@@ -406,6 +427,9 @@ static bool run_style(const struct form *f, enum style style) {
     struct operands o = operands_of(f);
     if (style == ALIAS &&
         (f->text || !o.n_dst || !o.n_src || o.dst[0] != o.src[0]))
+        return true;
+    if (style >= IMMEDIATE &&
+        (f->text || o.n_src < 2 || !strchr("hrdnFD", o.src[o.n_src - 1])))
         return true;
     struct text t = {.n = 0};
     put_kernel(&t, f, style);
