@@ -289,23 +289,15 @@ SELECT(cvta) {
     return HAS(to) ? (out->src_bytes[0] == 8 ? cvta_out : NULL) : cvta_in;
 }
 
-/* Constant addresses are those of memory that cannot be written. */
-static bool is_const(struct memory *mem, u64 a) {
-    struct span s;
-    return memory_find(mem, a, &s) && !s.writable;
-}
 HANDLER(isspacep_row) {
     const u64 *a = ROW(const u64, in->src[0]);
-    struct memory *mem = memory_of(w);
-    struct windows v = windows_of(mem);
+    struct windows v = windows_of(memory_of(w));
     u64 base = window_of(w, in->cmp);
     u32 bits = 0;
     if (in->cmp == PTX_SPACE_GLOBAL)
         LANES_TEST(bits, a[i] - v.shared >= WINDOW_BYTES &&
                          a[i] - v.local >= WINDOW_BYTES &&
                          a[i] - v.param >= WINDOW_BYTES);
-    else if (in->cmp == PTX_SPACE_CONST)
-        FOR_LANES(i, mask) bits |= (u32)is_const(mem, a[i]) << i;
     else
         LANES_TEST(bits, a[i] - base < WINDOW_BYTES);
     pred_set(w, in->dst, mask, bits);
@@ -313,7 +305,9 @@ HANDLER(isspacep_row) {
 }
 SELECT(isspacep) {
     if (!MODS_ONLY(P_(cta), P_(cluster)) || out->src_bytes[0] != 8) return NULL;
-    if (in->space == PTX_SPACE_NONE) return NULL;
+    /* constant memory is global memory here: the question has no answer */
+    if (in->space == PTX_SPACE_NONE || in->space == PTX_SPACE_CONST)
+        return NULL;
     out->cmp = in->space;
     return isspacep_row;
 }

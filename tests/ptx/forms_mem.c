@@ -346,7 +346,7 @@ static void ref_filled(const struct form *f, const uint64_t *s, uint64_t *d) {
     memcpy(image, s, s[2] & 15);
     memcpy(d, image, 16);
 }
-/* Answers of isspacep, a bit a space: const, global, local, shared. */
+/* Answers of isspacep, a bit a space: param, global, local, shared. */
 static void ref_arg(const struct form *f, const uint64_t *s, uint64_t *d) {
     (void)s;
     d[0] = (uint64_t)f->arg[0];
@@ -356,7 +356,8 @@ static void ref_arg(const struct form *f, const uint64_t *s, uint64_t *d) {
                ".reg .b64 g; .reg .pred p; .reg .b32 x; mov.b32 $d, 0; "
 #define ASK(space, bit) "isspacep." space " p, g; selp.b32 x, " bit          \
                         ", 0, p; or.b32 $d, $d, x; "
-#define ASK_ALL ASK("global", "2") ASK("local", "4") ASK("shared", "8") "}"
+#define ASK_ALL ASK("param", "1") ASK("global", "2") ASK("local", "4")      \
+                ASK("shared", "8") "}"
 #define CALL(name, word, bits, reg)                                          \
     {name, reg ":" reg, "{.param .b" bits " a; .param .b" bits " r; "        \
      "st.param." word " [a], $0; call.uni (r), same" bits ", (a); "          \
@@ -380,7 +381,12 @@ static const struct form others[] = {
          "cvta.const.u64 g, g; ld.b64 g, [g]; st.global.b64 [%out+16], $0; "
          "ld.const.b64 $d, [image]; xor.b64 g, g, $d; "
          "ld.global.b64 $d, [%out+16]; xor.b64 $d, $d, g;}")
+    SAME("cvta.param.u64", "{.reg .b64 g, h; mov.u64 g, image_param; "
+         "cvta.param.u64 g, g; ld.b64 h, [g+8]; ld.param.b64 g, [image_param+8]; "
+         "xor.b64 g, g, h; add.s64 $d, g, $0;}")
     {"isspacep.global", "r:", SPACES "mov.u64 g, %in; " ASK_ALL, ref_arg, 0, {2}},
+    {"isspacep.param", "r:", SPACES "mov.u64 g, image_param; "
+     "cvta.param.u64 g, g; " ASK_ALL, ref_arg, 0, {1}},
     {"isspacep.local", "r:", SPACES "mov.u64 g, lo; cvta.local.u64 g, g; "
      ASK_ALL, ref_arg, 0, {4}},
     {"isspacep.shared", "r:", SPACES "mov.u64 g, sh; cvta.shared.u64 g, g; "
