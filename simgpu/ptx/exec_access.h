@@ -312,7 +312,7 @@ static inline enum pattern local_row(struct warp *w, const u64 *a, u32 mask,
         u64 at = on[i] ? a[i] : first;
         outside |= at | (last - at);
         low |= at;
-        x->each[i] = (char *)w->local + i * w->local_stride + at;
+        x->each[i] = (char *)((u64)w->local + i * w->local_stride + at);
     }
     return (s64)outside < 0 || (low & (align - 1)) ? AT_FAULT : AT_EACH;
 }

@@ -186,7 +186,7 @@ static void put_reg(struct text *t, const struct operands *o, bool dst,
 static uint64_t immediate(const struct operands *o, enum style style) {
     char letter = o->src[o->n_src - 1];
     struct pool p = pool_of(letter);
-    return low_bits(p.v[(style - IMMEDIATE) * 7 + p.n / 3], p.bits);
+    return low_bits(p.v[((style - IMMEDIATE) * 7 + p.n / 3) % p.n], p.bits);
 }
 static void put_immediate(struct text *t, const struct operands *o,
                           enum style style) {
