@@ -17,14 +17,20 @@ const void *guest_view(struct warp *w, uint32_t lane, uint64_t address,
     struct memory *m = b->launch->services->memory;
     uint64_t local = memory_local_window(m), shared = memory_shared_window(m);
     uint64_t params = memory_param_window(m);
-    struct span s;
+    struct span s = w->cache;
     if (inside(address, local, w->local_stride, bytes))
         return w->local + (size_t)lane * w->local_stride + (address - local);
     if (inside(address, shared, b->shared_bytes, bytes))
         return b->shared + (address - shared);
     if (inside(address, params, b->launch->program->param_bytes, bytes))
         return b->launch->params + (address - params);
-    if (!memory_find(m, address, &s) || s.hi - address < bytes) return NULL;
+    bool known = s.epoch == memory_epoch(m) && address >= s.lo &&
+                 address < s.hi;
+    if (!known) {
+        if (!memory_find(m, address, &s)) return NULL;
+        w->cache = s;
+    }
+    if (s.hi - address < bytes) return NULL;
     return (const void *)(uintptr_t)(address + (uint64_t)s.delta);
 }
 
