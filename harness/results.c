@@ -54,8 +54,20 @@ static char *default_path(void)
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y%m%d-%H%M%S", gmtime(&now));
-    mkdir("results", 0755);
     return fl_format("results/run-%s", date);
+}
+
+/* The folders above `path`, where they are missing; mkdir() of the path
+ * itself says what went wrong. */
+static void make_parents(const char *path)
+{
+    char *folder = fl_strdup(path);
+    for (char *s = folder + 1; *folder && (s = strchr(s, '/')); s++) {
+        *s = 0;
+        mkdir(folder, 0755);
+        *s = '/';
+    }
+    free(folder);
 }
 
 static bool open_table(struct fl_results *r, int flags)
@@ -71,6 +83,7 @@ bool fl_results_create(struct fl_results *r, const char *out)
 {
     *r = (struct fl_results){ .csv = -1 };
     r->path = out ? fl_strdup(out) : default_path();
+    make_parents(r->path);
     bool ok = !mkdir(r->path, 0755);
     for (int i = 2; !ok && !out && errno == EEXIST && i < 100; i++) {
         char *another = fl_format("%s-%d", r->path, i);
