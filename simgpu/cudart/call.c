@@ -90,8 +90,10 @@ cudaError_t call_enter(struct call *call)
 
 cudaError_t call_leave(struct call *call, cudaError_t error)
 {
-    if (error != cudaSuccess && error != cudaErrorNotReady)
+    if (error != cudaSuccess && error != cudaErrorNotReady) {
         thread_state.last = error;
+        log_error(call->name, error);
+    }
     if (call->tools) tools_leave(call, error);
     return error;
 }

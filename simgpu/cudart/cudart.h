@@ -88,6 +88,7 @@ extern _Thread_local struct thread_state thread_state
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
 
 bool error_is_sticky(cudaError_t error);
+void log_error(const char *function, cudaError_t error); /* logs.c */
 cudaError_t from_status(enum status s);
 /* "simgpu: ..." on stderr; warn_once says each text once in a process. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -196,7 +197,8 @@ struct symbol {
 };
 struct module {
     const void *wrapper;         /* of the fat binary, or NULL */
-    const void *fatbin;          /* of a library: header and entries */
+    const void *fatbin;          /* of a library: header and entries, */
+    const char *text;            /* or PTX; either only while it is read */
     struct ptx_module *ptx;      /* parsed and linked once, kept for good */
     char *label;                 /* its source's name, for messages */
     bool parsed, loaded;         /* loaded: variables are in memory */
@@ -216,6 +218,11 @@ struct kernel *module_add_kernel(struct module *m, const void *host,
                                  const char *name);
 struct symbol *module_add_symbol(struct module *m, const void *host,
                                  const char *name, size_t size);
+struct module *module_new(void);
+/* Its host addresses are not its own any more. */
+void module_retire(struct module *m);
+/* Reads what the module was made from; once. */
+cudaError_t module_parse(struct module *m);
 /* Parses, puts variables into device memory; once a context. */
 cudaError_t module_load(struct module *m);
 /* Loads the module and decodes the kernel's program; once a context. */

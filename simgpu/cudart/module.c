@@ -91,6 +91,8 @@ static cudaError_t parse(struct module *m)
 {
     const void *images[FATBIN_MAX_IMAGES];
     size_t n = 1;
+    if (m->text)
+        return parse_text(m, m->text, strlen(m->text), "loaded PTX");
     if (m->fatbin) images[0] = m->fatbin;
     else n = m->wrapper ? fatbin_images(m->wrapper, images) : 0;
     if (!n)
@@ -170,13 +172,27 @@ static cudaError_t load(struct module *m)
     return error;
 }
 
-static cudaError_t load_locked(struct module *m)
+static cudaError_t parse_once(struct module *m)
 {
     if (!m->parsed) {
         m->parsed = true;
         m->error = parse(m);
     }
-    if (m->error != cudaSuccess) return m->error;
+    return m->error;
+}
+
+cudaError_t module_parse(struct module *m)
+{
+    pthread_mutex_lock(&lock);
+    cudaError_t error = parse_once(m);
+    pthread_mutex_unlock(&lock);
+    return error;
+}
+
+static cudaError_t load_locked(struct module *m)
+{
+    cudaError_t error = parse_once(m);
+    if (error != cudaSuccess) return error;
     return m->loaded ? cudaSuccess : load(m);
 }
 

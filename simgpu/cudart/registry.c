@@ -147,6 +147,32 @@ struct symbol *module_add_symbol(struct module *m, const void *host,
     return s;
 }
 
+struct module *module_new(void)
+{
+    struct module *m = calloc(1, sizeof *m);
+    if (!m) return NULL;
+    pthread_rwlock_wrlock(&lock);
+    m->next = modules;
+    modules = m;
+    pthread_rwlock_unlock(&lock);
+    return m;
+}
+
+/* The library may vanish: forget its addresses. What is loaded stays, for
+ * work that is still queued. */
+void module_retire(struct module *m)
+{
+    pthread_rwlock_wrlock(&lock);
+    m->wrapper = NULL;
+    for (struct kernel *k = m->kernels; k; k = k->next)
+        map_remove(&kernel_map, k->host ? k->host : k);
+    for (struct symbol *s = m->symbols; s; s = s->next) {
+        if (s->host) map_remove(&symbol_map, s->host);
+        s->managed = NULL;
+    }
+    pthread_rwlock_unlock(&lock);
+}
+
 void modules_unload(void)
 {
     for (struct module *m = modules; m; m = m->next) module_unload(m);
@@ -156,13 +182,8 @@ void modules_unload(void)
 
 void **CUDARTAPI __cudaRegisterFatBinary(void *wrapper)
 {
-    struct module *m = calloc(1, sizeof *m);
-    if (!m) return NULL;
-    m->wrapper = wrapper;
-    pthread_rwlock_wrlock(&lock);
-    m->next = modules;
-    modules = m;
-    pthread_rwlock_unlock(&lock);
+    struct module *m = module_new();
+    if (m) m->wrapper = wrapper;
     return (void **)m;
 }
 
@@ -207,21 +228,9 @@ void CUDARTAPI __cudaRegisterHostVar(void **handle, const char *name,
 
 void CUDARTAPI __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
-/* The library may vanish: forget its addresses. What is loaded stays, for
- * work that is still queued. */
 void CUDARTAPI __cudaUnregisterFatBinary(void **handle)
 {
-    struct module *m = (struct module *)handle;
-    if (!m) return;
-    pthread_rwlock_wrlock(&lock);
-    m->wrapper = NULL;
-    for (struct kernel *k = m->kernels; k; k = k->next)
-        if (k->host) map_remove(&kernel_map, k->host);
-    for (struct symbol *s = m->symbols; s; s = s->next) {
-        if (s->host) map_remove(&symbol_map, s->host);
-        s->managed = NULL;
-    }
-    pthread_rwlock_unlock(&lock);
+    if (handle) module_retire((struct module *)handle);
 }
 
 /* Called before the first host access to a managed variable. */

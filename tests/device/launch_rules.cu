@@ -91,7 +91,7 @@ RULE(launch, null_function, DERIVED, "a null kernel is refused with 98")
            cudaErrorInvalidDeviceFunction);
 }
 
-RULE(launch, dynamic_shared_over_default, OPEN,
+RULE(launch, dynamic_shared_over_default, REPORT,
      "more dynamic shared memory than 48 KiB without opting in is refused "
      "with 1")
 {
