@@ -87,7 +87,7 @@ struct fl_expect {
 
 #define FL_SOME_TRIALS 20
 
-/* Trailing designated initialisers may follow: .device = FL_CUDA, .note = ... */
+/* Designated initialisers may follow: .device = FL_CUDA, .note = "..." */
 #define EXPECT(strategy_, outcomes_, code_, where_, ...) \
     { .strategy = (strategy_), .outcomes = (outcomes_), .code = (code_), \
       .where = (where_), .basis = __VA_ARGS__ }

@@ -166,7 +166,7 @@ cudaError_t fl_call_end(struct fl_trial *t, cudaError_t code,
         found(t, NULL, code, t->site, false);
     if (waited_for != FL_NO_STREAM)
         fl_known_good(t, waited_for);
-    else if (t->strategy->blocking)     /* earlier launches had been waited for */
+    else if (t->strategy->blocking)     /* every launch so far has waited */
         fl_known_good(t, FL_ALL_STREAMS);
     return code;
 }

@@ -178,7 +178,8 @@ static bool finish(struct fl_runner *r, struct slot *slot, size_t total)
     }
     r->deviated += !fl_listing_judge(slot->trial->scenario, &row);
     r->skipped += !strcmp(fl_row_get(&row, FL_COL_outcome), "skipped");
-    bool kept = r->keep(r->context, &row, fl_text_str(&slot->child.text[FL_ERR]));
+    bool kept = r->keep(r->context, &row,
+                        fl_text_str(&slot->child.text[FL_ERR]));
     show(r, &row, total);
     slot->trial->done = true;
     fl_row_free(&row);

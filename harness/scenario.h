@@ -2,7 +2,9 @@
  * in one file scenarios/NAME.c, plus one line SCENARIO(ident) in
  * scenarios/catalogue.def. The descriptor is the last thing in the file:
  *
- *   const struct fl_scenario scenario_bad_gather = { .name = "bad-gather", ... };
+ *   const struct fl_scenario scenario_bad_gather = {
+ *       .name = "bad-gather", ...
+ *   };
  *
  * A trial calls setup() once, step() `steps` times, then, whatever happened,
  * outcome of the device permitting, check(); the process ends after that. */

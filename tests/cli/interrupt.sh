@@ -21,7 +21,8 @@ rows = list(csv.reader(open("stopped/trials.csv")))[1:]
 assert 5 <= len(rows) < 40, len(rows)
 assert all(len(r) == len(rows[0]) for r in rows)'
 faultlag bench --resume stopped --quiet >/dev/null 2>&1
-rows stopped >a; rows whole >b; cut -d' ' -f1 a >ids; cut -d' ' -f1 b | cmp - ids
+rows stopped | cut -d' ' -f1 >ids
+rows whole | cut -d' ' -f1 | cmp - ids
 
 faultlag bench $options --out killed >/dev/null 2>&1 &
 run=$!

@@ -5,8 +5,8 @@ faultlag run \
   --device sim --strategy async,sync --trials 2 --timeout 1 --csv trials.csv \
   --json trials.json --quiet >summary
 python3 "$tests/table.py" trials.csv scenario outcome as_expected \
-  exit_status reason launch_index | sed 's/\(selftest-hang\.c\):[0-9]*/\1:LINE/' |
-  uniq -c | sed 's/^ *//'
+  exit_status reason launch_index |
+  sed 's/\(selftest-hang\.c\):[0-9]*/\1:LINE/' | uniq -c | sed 's/^ *//'
 python3 - <<'END'
 import csv, json
 a = list(csv.DictReader(open("trials.csv")))

@@ -7,4 +7,5 @@ env LD_LIBRARY_PATH="$bin/../lib/cuda" \
   LD_PRELOAD="$bin/../lib/cuda/libcudart.so.13" \
   faultlag-trial --scenario bad-gather --device sim && exit 1 ||
   echo "exit $?" >&2
-faultlag doctor --device sim | sed -n 's/^ok *\(device sim\|simgpu\|catalogue\) .*/\1 ok/p'
+faultlag doctor --device sim |
+  sed -n 's/^ok *\(device sim\|simgpu\|catalogue\) .*/\1 ok/p'
