@@ -24,6 +24,11 @@ bool decode_no_memory(struct decoder *d) {
     return fail(d, "kernel %.120s: no memory to decode it", d->program->name);
 }
 
+bool decode_too_large(struct decoder *d) {
+    return fail(d, "kernel %.120s: variables of more than %u MiB",
+                d->program->name, WINDOW_BYTES >> 20);
+}
+
 bool decode_unsupported(struct decoder *d, const char *what) {
     const struct ptx_instr *in = &d->f->ast->instrs[d->ast];
     char text[96], where[120] = "";

@@ -46,6 +46,7 @@ struct decoder {
     uint32_t dynamic_at;         /* where dynamic shared memory starts; while
                                     collecting, its alignment, 0 without */
     uint32_t local_align;
+    bool too_large;              /* some variable does not fit its space */
     bool indirect;               /* some reached function calls an address */
 
     uint32_t code_cap;
@@ -64,6 +65,7 @@ struct decoder {
 /* What is not supported, at the current instruction; `what` NULL: its text. */
 bool decode_unsupported(struct decoder *d, const char *what);
 bool decode_no_memory(struct decoder *d);
+bool decode_too_large(struct decoder *d);
 
 /* The function a call means: the body, when there is one by that name besides
  * a declaration. */

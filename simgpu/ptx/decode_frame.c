@@ -86,12 +86,25 @@ static bool note_span(struct decoder *d, const struct ptx_func *f,
     return true;
 }
 
+/* The next place for a variable; sizes beyond a window of the generic address
+ * space are no program's (and would wrap). */
+static uint32_t take(struct decoder *d, const struct ptx_var *v,
+                     uint32_t *at) {
+    uint64_t align = v->align ? v->align : 1;
+    uint64_t here = (*at + align - 1) / align * align;
+    if (align > WINDOW_BYTES || v->size > WINDOW_BYTES ||
+        here + v->size > WINDOW_BYTES) {
+        d->too_large = true;
+        return 0;
+    }
+    *at = (uint32_t)(here + v->size);
+    return (uint32_t)here;
+}
+
 static uint32_t place_var(struct decoder *d, const struct ptx_var *v,
                           uint32_t *at) {
     if (v->align > d->local_align) d->local_align = v->align;
-    uint32_t here = align_up(*at, v->align);
-    *at = here + (uint32_t)v->size;
-    return here;
+    return take(d, v, at);
 }
 
 /* The .param variables of call sequences hold a value only from the first to
@@ -148,9 +161,7 @@ static bool layout_kernel_params(struct decoder *d, struct decode_func *df) {
     uint32_t at = 0;
     for (int32_t i = 0; i < f->arg_count; i++) {
         const struct ptx_var *v = &f->vars[f->arg_first + i];
-        at = align_up(at, v->align);
-        df->var_offset[f->arg_first + i] = at;
-        at += (uint32_t)v->size;
+        df->var_offset[f->arg_first + i] = take(d, v, &at);
     }
     p->params = signature(d, df, f->arg_first, f->arg_count);
     p->n_params = (uint32_t)f->arg_count;
@@ -166,9 +177,7 @@ static uint32_t place_shared(struct decoder *d, const struct ptx_var *v) {
         if (v->align > d->dynamic_at) d->dynamic_at = v->align;
         return DECODE_DYNAMIC;
     }
-    uint32_t at = align_up(p->shared_static, v->align);
-    p->shared_static = at + (uint32_t)v->size;
-    return at;
+    return take(d, v, &p->shared_static);
 }
 
 /* Only what the closure names takes room. */
@@ -269,6 +278,7 @@ bool decode_collect(struct decoder *d, int32_t entry) {
     d->local_align = 16;
     if (!add_func(d, entry, false)) return false;
     if (d->indirect && !add_addressed(d)) return false;
+    if (d->too_large) return decode_too_large(d);
     if (d->dynamic_at) { /* so far the alignment of the dynamic part */
         uint32_t align = d->dynamic_at > 16 ? d->dynamic_at : 16;
         d->dynamic_at = align_up(d->program->shared_static, align);

@@ -70,6 +70,33 @@ static void an_unsupported_function_in_a_table(void **state) {
     rig_close(r);
 }
 
+/* Sizes that no memory of a thread or block has, some of which wrap. */
+static void variables_that_are_too_large(void **state) {
+    (void)state;
+    static const char *const sizes[] = {"20000000", "4294967296",
+                                        "4294967312", "8589934600"};
+    static const char *const kinds[] = {
+        ".visible .entry k()\n{\n.local .align 4 .b8 v[%s];\nret;\n}\n",
+        ".visible .entry k()\n{\n.shared .align 4 .b8 v[%s];\nret;\n}\n",
+        ".visible .entry k(.param .align 4 .b8 v[%s])\n{\nret;\n}\n"};
+    int parsed = 0;
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 3; k++) {
+            char ptx[400] = PTX_HEAD;
+            size_t n = strlen(ptx);
+            snprintf(ptx + n, sizeof ptx - n, kinds[k], sizes[i]);
+            struct ptx_error err;
+            struct ptx_module *m = ptx_parse(ptx, strlen(ptx), "test", &err);
+            if (!m) continue; /* the parser may have limits of its own */
+            assert_null(program_decode(m, "k", NULL, NULL, &err));
+            assert_string_equal(err.text,
+                                "kernel k: variables of more than 16 MiB");
+            ptx_module_free(m);
+            parsed++;
+        }
+    assert_true(parsed >= 3);
+}
+
 static void an_unknown_kernel(void **state) {
     (void)state;
     struct rig *r = rig_open(PTX_HEAD ".visible .entry k()\n{\nret;\n}\n");
@@ -183,6 +210,7 @@ int main(void) {
         cmocka_unit_test(it_is_found_in_callees),
         cmocka_unit_test(an_external_function_is_named),
         cmocka_unit_test(an_unsupported_function_in_a_table),
+        cmocka_unit_test(variables_that_are_too_large),
         cmocka_unit_test(an_unknown_kernel),
         cmocka_unit_test(parameters_lie_at_their_alignment),
         cmocka_unit_test(a_parameters_address),
