@@ -12,6 +12,7 @@ struct gen {
     char text[1 << 16];
     size_t len;
     unsigned labels, depth, statements;
+    bool in_function;
     int n_callees; /* functions 0 .. n-1 may be called */
 };
 
@@ -93,20 +94,33 @@ static void loop(struct gen *g) {
 static void call(struct gen *g) {
     if (!g->n_callees) return;
     unsigned a = pick(g, N_REGS), d = pick(g, N_REGS);
-    if (pick(g, 3) == 0) condition(g), put(g, "@!%%p2 bra C%u;\n", g->labels);
+    const char *guard = "";
+    switch (pick(g, 3)) {
+    case 0: condition(g), put(g, "@!%%p2 bra C%u;\n", g->labels); break;
+    case 1: condition(g), guard = "@%p2 "; break;
+    }
     put(g, "{ .param .b32 param0; .param .b32 retval0;\n"
         "st.param.b32 [param0+0], %%r%u;\n"
-        "call (retval0), f%u, (param0);\nld.param.b32 %%r%u, [retval0+0]; }\n"
-        "C%u:\n", a, pick(g, (unsigned)g->n_callees), d, g->labels++);
+        "%scall (retval0), f%u, (param0);\n"
+        "%sld.param.b32 %%r%u, [retval0+0]; }\nC%u:\n", a, guard,
+        pick(g, (unsigned)g->n_callees), guard, d, g->labels++);
+}
+
+/* Out of the middle of a function, for some lanes. */
+static void early_return(struct gen *g) {
+    if (!g->in_function) return;
+    condition(g);
+    put(g, "st.param.b32 [ret0+0], %%r%u;\n@%%p2 ret;\n", pick(g, N_REGS));
 }
 
 static void statement(struct gen *g) {
     if (++g->statements > 60) return;
-    unsigned k = g->depth < 5 ? pick(g, 12) : pick(g, 6);
+    unsigned k = g->depth < 5 ? pick(g, 13) : pick(g, 6);
     if (k < 6) arithmetic(g);
     else if (k < 9) branch(g);
     else if (k < 11) loop(g);
-    else call(g);
+    else if (k < 12) call(g);
+    else early_return(g);
 }
 
 static void block(struct gen *g) {
@@ -127,6 +141,7 @@ static void generate(struct gen *g, uint64_t seed) {
     put(g, PTX_HEAD);
     for (int f = 0; f < 3; f++) {
         g->statements = 30;
+        g->in_function = true;
         put(g, ".func (.param .b32 ret0) f%d(.param .b32 a0)\n{\n%s"
             "ld.param.u32 %%r0, [a0];\n", f, registers);
         for (int i = 1; i < N_REGS; i++)
@@ -136,6 +151,7 @@ static void generate(struct gen *g, uint64_t seed) {
         g->n_callees = f + 1;
     }
     g->statements = 0;
+    g->in_function = false;
     put(g, ".visible .entry k(.param .u64 p, .param .u32 base)\n{\n%s"
         "ld.param.u32 %%r30, [base];\nmov.u32 %%r31, %%tid.x;\n"
         "add.u32 %%r30, %%r30, %%r31;\n", registers);
