@@ -12,7 +12,7 @@ static void *stress_thread(void *arg) {
     struct stress *t = arg;
     struct device *d = t->d;
     struct stream *s[3];
-    struct event *e = event_create(d, true);
+    struct event *e = event_create(d, true), *f = event_create(d, false);
     uint64_t x = memory_alloc(device_memory(d), 4096, MEMORY_DEVICE, 0);
     unsigned r = t->index + 1, count = 0, want = 0;
     uint8_t last = 0;
@@ -28,8 +28,8 @@ static void *stress_thread(void *arg) {
         case 2: t->ok &= event_query(e) != STATUS_LOST; break;
         case 3:
             t->ok &= enqueue_host(at, add_one, &count, false) == STATUS_OK;
-            t->ok &= event_record(e, at) == STATUS_OK;
-            t->ok &= event_wait(e) == STATUS_OK;
+            t->ok &= event_record(f, at) == STATUS_OK;
+            t->ok &= event_wait(f) == STATUS_OK;
             want++;
             t->ok &= count == want;
             break;
@@ -50,6 +50,7 @@ static void *stress_thread(void *arg) {
     for (int i = 0; i < 4096; i++) t->ok &= p[i] == last;
     for (int i = 0; i < 3; i++) stream_destroy(s[i]);
     event_destroy(e);
+    event_destroy(f);
     return NULL;
 }
 
