@@ -47,7 +47,12 @@
         const struct insn *in __attribute__((unused)),                     \
         uint32_t mask __attribute__((unused)))
 
+/* Rows are the same or apart: a loop over lanes may be vectorised. */
+#ifdef __clang__
+#define IVDEP
+#else
 #define IVDEP _Pragma("GCC ivdep")
+#endif
 
 /* The mask as one word a lane, 0 or ~0 (kept in w until another is asked). */
 static inline void lanes_expand(uint32_t mask, uint32_t *words) {
