@@ -94,6 +94,8 @@ static void put_scenario(struct fl_text *out, const struct fl_scenario *s)
     fl_json_put_string(out, "stands_for", s->stands_for);
     if (s->selftest)
         fl_json_put_bool(out, "selftest", true);
+    if (s->limit_ms)
+        fl_json_put_integer(out, "limit_ms", s->limit_ms);
     if (s->extended)
         fl_json_put_bool(out, "extended", true);
     fl_json_open(out, "variants", '[');

@@ -1,6 +1,7 @@
 /* faultlag doctor: what of an installation works here, and why the rest does
  * not. Exit 0 if there is a device to run on. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -100,6 +101,15 @@ int fl_cmd_doctor(const struct fl_options *o, int argc, char **argv)
                            findings[i].what, findings[i].detail);
     }
     fputs(out.s, stdout);
+    fl_text_free(&out);
+    for (size_t i = 0; i < n; i++)
+        free(findings[i].detail);
+    fl_json_free(sim);
+    fl_json_free(cuda);
+    free(simgpu);
+    free(cudart);
+    free(cupti);
+    fl_places_free(&places);
     (void)argc, (void)argv;
     return usable ? FL_EXIT_OK : FL_EXIT_UNUSABLE;
 }

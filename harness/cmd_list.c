@@ -190,6 +190,14 @@ static void describe_scenario(const struct fl_json *s)
     describe_expectations(s);
 }
 
+static void print_json(const struct fl_json *j)
+{
+    struct fl_text out = { 0 };
+    put(&out, NULL, j);
+    puts(out.s);
+    fl_text_free(&out);
+}
+
 int fl_cmd_describe(const struct fl_options *o, int argc, char **argv)
 {
     struct fl_places places;
@@ -204,24 +212,19 @@ int fl_cmd_describe(const struct fl_options *o, int argc, char **argv)
         while (s && strcmp(fl_json_string(s, "name", ""), o->name))
             s = s->next;
     }
-    if (!s) {
+    if (!s)
         fprintf(stderr, "faultlag: no scenario or strategy is called `%s`\n",
                 o->name);
-        return FL_EXIT_USAGE;
-    }
-    if (o->as_json) {
-        struct fl_text out = { 0 };
-        put(&out, NULL, s);
-        puts(out.s);
-        fl_text_free(&out);
-    } else if (scenario) {
+    else if (o->as_json)
+        print_json(s);
+    else if (scenario)
         describe_scenario(s);
-    } else {
+    else
         printf("%s: %s\nruns with CUDA_LAUNCH_BLOCKING=1: %s\n", o->name,
                fl_json_string(s, "summary", ""),
                fl_json_bool(s, "launch_blocking") ? "yes" : "no");
-    }
+    int code = s ? FL_EXIT_OK : FL_EXIT_USAGE;
     fl_json_free(listing);
     fl_places_free(&places);
-    return FL_EXIT_OK;
+    return code;
 }

@@ -14,7 +14,7 @@
 
 /* The trial keeps the limit itself, and so knows where it hung; this much
  * later the parent kills it. */
-#define GRACE_S 2.0
+#define GRACE_MS 2000.0
 #define MOST_JOBS 256
 
 volatile sig_atomic_t fl_interrupted;
@@ -29,6 +29,12 @@ struct slot { struct fl_child child; struct fl_planned *trial; };
 
 /* ---- a trial's process ---- */
 
+static double limit_ms(const struct fl_runner *r, const struct fl_planned *t)
+{
+    double own = (double)fl_json_integer(t->scenario, "limit_ms", 0);
+    return own > 0 && own < r->limit_s * 1000 ? own : r->limit_s * 1000;
+}
+
 static bool start(struct fl_runner *r, struct slot *slot,
                   struct fl_planned *trial)
 {
@@ -38,7 +44,7 @@ static bool start(struct fl_runner *r, struct slot *slot,
     size_t n = 1;
     fl_environment_for(r->places, r->device, &env);
     snprintf(seed, sizeof seed, "%llu", trial->seed);
-    snprintf(limit, sizeof limit, "%.0f", r->limit_s * 1000);
+    snprintf(limit, sizeof limit, "%.0f", limit_ms(r, trial));
     snprintf(fd, sizeof fd, "%d", FL_RECORD_FD);
     if (trial->blocking)
         fl_env_set(&env, "CUDA_LAUNCH_BLOCKING", "1");
@@ -61,7 +67,7 @@ static bool start(struct fl_runner *r, struct slot *slot,
         }
     slot->trial = trial;
     bool ok = fl_child_start(&slot->child, (char *const *)argv, &env,
-                             (int64_t)((r->limit_s + GRACE_S) * 1e9));
+                             (int64_t)((limit_ms(r, trial) + GRACE_MS) * 1e6));
     if (!ok)
         fprintf(stderr, "faultlag: %s: %s\n", r->places->trial,
                 strerror(errno));

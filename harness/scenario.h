@@ -34,6 +34,8 @@ struct fl_scenario {
     const char *stands_for;     /* the real-world report it stands for */
     unsigned variants;          /* set of enum fl_variant */
     unsigned steps;             /* of one trial; 0 means 1 */
+    unsigned limit_ms;          /* shorter time limit of a trial, where a hang
+                                   is to be expected; 0: the usual one */
 
     /* The planted access: kernel function and file ("kernels/gather.cu"); its
      * line comes with the beacon. NULL where the host commits the fault. */

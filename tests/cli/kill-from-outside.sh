@@ -6,7 +6,7 @@ run=$!
 for i in $(seq 600); do
   # The trial that waits in pause(): state S, started by this run.
   for pid in $(cat /proc/$run/task/$run/children 2>/dev/null); do
-    if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null |
+    if { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null |
        grep -q 'scenario selftest-hang' &&
        grep -q '^34 ' "/proc/$pid/task/$pid/syscall" 2>/dev/null; then
       kill -9 "$pid"
