@@ -4,7 +4,7 @@ faultlag run selftest-hang,bad-gather --device sim --strategy async \
   >summary 2>progress &
 run=$!
 for i in $(seq 600); do
-  # The trial that waits in pause(): state S, started by this run.
+  # The trial that waits in pause(), on x86-64 system call 34.
   for pid in $(cat /proc/$run/task/$run/children 2>/dev/null); do
     if { tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null |
        grep -q 'scenario selftest-hang' &&
