@@ -19,6 +19,7 @@ struct capture {
     pthread_t thread;
     struct rt_stream *origin;
     struct rt_stream *streams; /* that take part, linked by capture_next */
+    struct node_set orphans;   /* last nodes of streams that were destroyed */
     bool broken;
     struct capture *next;
 };
@@ -63,6 +64,7 @@ static void dissolve(struct capture *c)
         s->capture_next = NULL;
         set_clear(&s->tail);
     }
+    set_clear(&c->orphans);
     struct capture **at = &captures;
     while (*at != c) at = &(*at)->next;
     *at = c->next;
@@ -334,7 +336,7 @@ void capture_abandon(struct rt_stream *s)
         while (*at != s) at = &(*at)->capture_next;
         *at = s->capture_next;
         s->capture = NULL;
-        c->broken = true;
+        if (!set_add_all(&c->orphans, &s->tail)) c->broken = true;
         if (c->origin == s) discard(c);
     }
     pthread_mutex_unlock(&lock);
@@ -394,7 +396,7 @@ static bool all_joined(const struct capture *c)
         if (s != c->origin &&
             !graph_reaches(c->graph, &c->origin->tail, &s->tail))
             return false;
-    return true;
+    return graph_reaches(c->graph, &c->origin->tail, &c->orphans);
 }
 
 static cudaError_t end_locked(struct rt_stream *s, cudaGraph_t *out)

@@ -201,6 +201,36 @@ RULE(capture, unjoined, REPORT, "a forked stream that never came back: 904")
     OK(cudaStreamSynchronize(b));
 }
 
+RULE(capture, joined_stream_may_go, REPORT,
+     "a forked stream may be destroyed during the capture once its work has "
+     "been joined; if not: 904")
+{
+    int *p = device_array<int>(1);
+    cudaStream_t a = stream(), b = stream();
+    cudaEvent_t fork = event(), join = event();
+    cudaGraph_t g;
+    begin(a, cudaStreamCaptureModeGlobal);
+    OK(cudaEventRecord(fork, a));
+    OK(cudaStreamWaitEvent(b, fork, 0));
+    put<<<1, 1, 0, b>>>(p, 13);
+    OK(cudaEventRecord(join, b));
+    OK(cudaStreamWaitEvent(a, join, 0));
+    OK(cudaStreamDestroy(b));
+    OK(cudaEventDestroy(fork));
+    OK(cudaStreamEndCapture(a, &g));
+    OK(run(g));
+    EXPECT(read_int(p), 13);
+
+    b = stream();
+    fork = event();
+    begin(a, cudaStreamCaptureModeGlobal);
+    OK(cudaEventRecord(fork, a));
+    OK(cudaStreamWaitEvent(b, fork, 0));
+    nothing<<<1, 1, 0, b>>>();
+    OK(cudaStreamDestroy(b));
+    EXPECT(cudaStreamEndCapture(a, &g), cudaErrorStreamCaptureUnjoined);
+}
+
 RULE(capture, outside_event, REPORT,
      "waiting inside for an event recorded outside: 905, and the end: 901")
 {
