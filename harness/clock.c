@@ -14,7 +14,8 @@
 #include "harness/stamp.h"
 #include "harness/trial.h"
 
-#define FEWEST 16
+#define MANY 16                 /* fewer may share a multiple of the step */
+#define COARSEST_NS 2000        /* taken for a step that is not known */
 #define ENOUGH_NS INT64_C(60000000)
 #define PATIENCE_NS 50000       /* then let others have the core */
 
@@ -52,14 +53,15 @@ static bool ask(struct talk *t, uint32_t i, struct fl_clock_sample *s)
 }
 
 /* How many questions were answered. On a crowded machine, where each answer
- * may cost a time slice, fewer are asked. */
+ * may cost a time slice, fewer are asked; one is enough for bounds that hold,
+ * if wide ones. */
 static size_t converse(struct talk *t, struct fl_clock_sample *samples)
 {
     int64_t start = fl_now_ns();
     size_t n = 0;
     while (n < FL_TALK_ROUNDS && ask(t, (uint32_t)n + 1, &samples[n])) {
         n++;
-        if (n >= FEWEST && fl_now_ns() - start > ENOUGH_NS)
+        if (fl_now_ns() - start > ENOUGH_NS)
             break;
     }
     __atomic_store_n(&t->host->asked, FL_TALK_ROUNDS, __ATOMIC_RELEASE);
@@ -95,28 +97,28 @@ static cudaError_t hold(struct fl_clock_sample *samples, size_t *n)
     return code;
 }
 
-const char *fl_clock_talk(struct fl_clock_run *run)
+cudaError_t fl_clock_talk(struct fl_clock_run *run)
 {
     struct fl_clock_sample samples[FL_TALK_ROUNDS];
-    size_t n = 0;
-    if (run->n > (FL_CLOCK_TALKS - 1) * FL_CLOCK_KEPT)
-        return "one conversation too many";
+    size_t n = 0, room = FL_CLOCK_TALKS * FL_CLOCK_KEPT - run->n;
     cudaError_t code = hold(samples, &n);
-    if (code)
-        return cudaGetErrorName(code);
-    if (n < FEWEST)
-        return "the device does not answer";
+    if (code || n == 0)
+        return code;
     uint64_t step = fl_clock_granularity(samples, n);
-    if (!run->granularity || step < run->granularity)
-        run->granularity = step;        /* few answers may share a multiple */
+    if (n >= MANY && (!run->granularity || step < run->granularity))
+        run->granularity = step;
     qsort(samples, n, sizeof *samples, by_width);
     size_t kept = n < FL_CLOCK_KEPT ? n : FL_CLOCK_KEPT;
+    kept = kept < room ? kept : room;
     memcpy(&run->samples[run->n], samples, kept * sizeof *samples);
     run->n += kept;
-    return NULL;
+    return cudaSuccess;
 }
 
 struct fl_clock fl_clock_of(const struct fl_clock_run *run)
 {
-    return (struct fl_clock){ run->samples, run->n, run->granularity };
+    return (struct fl_clock){
+        run->samples, run->n,
+        run->granularity ? run->granularity : COARSEST_NS
+    };
 }

@@ -3,6 +3,7 @@
 #ifndef FAULTLAG_HARNESS_CLOCK_H
 #define FAULTLAG_HARNESS_CLOCK_H
 
+#include <cuda_runtime_api.h>
 #include <stdbool.h>
 
 #include "harness/clock_fit.h"
@@ -13,13 +14,14 @@
 struct fl_clock_run {
     struct fl_clock_sample samples[FL_CLOCK_TALKS * FL_CLOCK_KEPT];
     size_t n;
-    uint64_t granularity;
+    uint64_t granularity;       /* 0: too few answers to tell */
 };
 
 /* Has a conversation with the device and keeps its tightest round trips.
  * Called early and again just before the trial: the time between is what makes
- * drift visible. NULL, or the reason why there was none. */
-const char *fl_clock_talk(struct fl_clock_run *run);
+ * drift visible. The code of a call that failed, if one did; a device that
+ * does not get round to answering is none. */
+cudaError_t fl_clock_talk(struct fl_clock_run *run);
 struct fl_clock fl_clock_of(const struct fl_clock_run *run);
 
 #endif

@@ -32,7 +32,7 @@ bool fl_fault_time(const struct fl_run *run, int64_t *ns, int64_t *uncertainty,
     struct fl_clock clock = fl_clock_of(&run->clock);
     *uncertainty = 0;
     *contradiction = NULL;
-    if (!run->free_running || !b->set)
+    if (!run->free_running || !b->set || (!b->by_host && !clock.n))
         return false;
     if (b->by_host) {
         *ns = t->host_fault_ns;
@@ -235,9 +235,8 @@ static void put_times(struct fl_text *out, const struct fl_run *run,
                         t->report.time_ns - e->end_ns);
     }
     PUT_INTEGER(clock_uncertainty_ns, uncertainty);
-    if (!t->beacon->by_host)
-        PUT_INTEGER(timer_granularity_ns,
-                    (long long)fl_clock_of(&run->clock).granularity);
+    if (!t->beacon->by_host && run->clock.granularity)
+        PUT_INTEGER(timer_granularity_ns, (long long)run->clock.granularity);
     if (run->seen_ns)
         PUT_INTEGER(watcher_lag_ns, run->seen_ns - fault);
 }

@@ -76,11 +76,10 @@ static void __attribute__((noinline)) run_steps(void)
  * timeline. */
 static void ask_the_time(struct fl_trial *t)
 {
-    const char *why;
     bool wanted = run.trace_path
         || (t->variant == FL_FAULTY && t->scenario->fault_kernel);
-    if (run.free_running && wanted && (why = fl_clock_talk(&run.clock)))
-        fl_broken(t, "asking the device for its time: %s", why);
+    if (run.free_running && wanted)
+        fl_must(t, fl_clock_talk(&run.clock));
 }
 
 /* Set-up and strategy may break the trial, too. */
