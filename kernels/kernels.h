@@ -163,6 +163,15 @@ void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
 void k_mse(cudaStream_t s, float *loss, float *dx, const float *x,
            const float *target, int n);
 
+/* ---- sample.cu ---------------------------------------------------------- */
+/* drawn[r] = the first c with weight[r,0] + ... + weight[r,c] > u[r] * sum of
+ * the row. Asserts that each weight is finite and not negative. Planted: one
+ * is not. */
+void k_sample(cudaStream_t s, int64_t *drawn, const float *weight,
+              const float *u, int rows, int cols, struct fl_beacon beacon);
+/* Such weights become zero; of a row of zeros the last category is drawn. */
+void k_zero_bad_weights(cudaStream_t s, float *weight, int n);
+
 /* ---- reduce.cu ---------------------------------------------------------- */
 /* out[0] = sum(x) / divide_by; one block, so the order is fixed */
 void k_mean(cudaStream_t s, float *out, const float *x, int n,
