@@ -149,6 +149,9 @@ void k_window(cudaStream_t s, float *x, int rows, int length);
 /* y[rows,cols] = x + bias[cols] */
 void k_bias(cudaStream_t s, float *y, const float *x, const float *bias,
             int rows, int cols);
+/* x = 1 / (1 + exp(-x)) */
+void k_sigmoid(cudaStream_t s, float *x, int n);
+void k_clamp_f32(cudaStream_t s, float *x, float low, float high, int n);
 /* tanh form; y may be x */
 void k_gelu(cudaStream_t s, float *y, const float *x, int n);
 
@@ -162,6 +165,13 @@ void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
 /* loss[i] = (x - target)^2, dx = 2 (x - target) / n */
 void k_mse(cudaStream_t s, float *loss, float *dx, const float *x,
            const float *target, int n);
+
+/* Binary cross entropy of probabilities p, logarithms cut at -100: loss[i], and
+ * dlogits = its gradient / n before the sigmoid that p came from. Asserts, as
+ * frameworks do, that p is in [0, 1]. Planted: it is not; the beacon has p in
+ * millionths. */
+void k_bce(cudaStream_t s, float *loss, float *dlogits, const float *p,
+           const float *target, int n, struct fl_beacon beacon);
 
 /* ---- sample.cu ---------------------------------------------------------- */
 /* drawn[r] = the first c with weight[r,0] + ... + weight[r,c] > u[r] * sum of
