@@ -62,6 +62,12 @@ void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,
 /* index = positions where the mask is set, in order; count[0] = how many */
 void k_compact(cudaStream_t s, int64_t *index, int32_t *count,
                const uint8_t *mask, int n);
+/* mask[batch,seq]: position 0 of each sequence is set */
+void k_keep_first(cudaStream_t s, uint8_t *mask, int batch, int seq);
+/* y[batch,dim] = x[b, kept - 1, :], where the mask keeps the first `kept`
+ * positions. Planted: kept == 0, so that kept - 1 is 2^32 - 1. */
+void k_last_kept(cudaStream_t s, float *y, const float *x, const uint8_t *mask,
+                 int batch, int seq, int dim, struct fl_beacon beacon);
 /* In each block of K_PARTITION: kept positions first, then the others; each 32
  * must hold a kept one. Planted: without `barrier`, a count read too early. */
 #define K_PARTITION 256
