@@ -69,6 +69,20 @@ __global__ void bias_kernel(float *y, const float *x, const float *bias, int n,
 }
 
 /* tanh through exp: tanhf has a slow path that would double the kernel. */
+__global__ void sigmoid_kernel(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = 1 / (1 + expf(-x[i]));
+}
+
+__global__ void clamp_f32_kernel(float *x, float low, float high, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        x[i] = fminf(fmaxf(x[i], low), high);
+}
+
 __global__ void gelu_kernel(float *y, const float *x, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -123,6 +137,18 @@ extern "C" void k_bias(cudaStream_t s, float *y, const float *x,
     int n = rows * cols;
     bias_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(y, x, bias, n,
                                                            cols);
+}
+
+extern "C" void k_sigmoid(cudaStream_t s, float *x, int n)
+{
+    sigmoid_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(x, n);
+}
+
+extern "C" void k_clamp_f32(cudaStream_t s, float *x, float low, float high,
+                            int n)
+{
+    clamp_f32_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(x, low, high,
+                                                                n);
 }
 
 extern "C" void k_gelu(cudaStream_t s, float *y, const float *x, int n)

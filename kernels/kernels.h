@@ -62,6 +62,12 @@ void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,
 /* index = positions where the mask is set, in order; count[0] = how many */
 void k_compact(cudaStream_t s, int64_t *index, int32_t *count,
                const uint8_t *mask, int n);
+/* mask[batch,seq]: position 0 of each sequence is set */
+void k_keep_first(cudaStream_t s, uint8_t *mask, int batch, int seq);
+/* y[batch,dim] = x[b, kept - 1, :], where the mask keeps the first `kept`
+ * positions. Planted: kept == 0, so that kept - 1 is 2^32 - 1. */
+void k_last_kept(cudaStream_t s, float *y, const float *x, const uint8_t *mask,
+                 int batch, int seq, int dim, struct fl_beacon beacon);
 /* In each block of K_PARTITION: kept positions first, then the others; each 32
  * must hold a kept one. Planted: without `barrier`, a count read too early. */
 #define K_PARTITION 256
@@ -149,6 +155,9 @@ void k_window(cudaStream_t s, float *x, int rows, int length);
 /* y[rows,cols] = x + bias[cols] */
 void k_bias(cudaStream_t s, float *y, const float *x, const float *bias,
             int rows, int cols);
+/* x = 1 / (1 + exp(-x)) */
+void k_sigmoid(cudaStream_t s, float *x, int n);
+void k_clamp_f32(cudaStream_t s, float *x, float low, float high, int n);
 /* tanh form; y may be x */
 void k_gelu(cudaStream_t s, float *y, const float *x, int n);
 
@@ -162,6 +171,22 @@ void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
 /* loss[i] = (x - target)^2, dx = 2 (x - target) / n */
 void k_mse(cudaStream_t s, float *loss, float *dx, const float *x,
            const float *target, int n);
+
+/* Binary cross entropy of probabilities p, logarithms cut at -100: loss[i], and
+ * dlogits = its gradient / n before the sigmoid that p came from. Asserts, as
+ * frameworks do, that p is in [0, 1]. Planted: it is not; the beacon has p in
+ * millionths. */
+void k_bce(cudaStream_t s, float *loss, float *dlogits, const float *p,
+           const float *target, int n, struct fl_beacon beacon);
+
+/* ---- sample.cu ---------------------------------------------------------- */
+/* drawn[r] = the first c with weight[r,0] + ... + weight[r,c] > u[r] * sum of
+ * the row. Asserts that each weight is finite and not negative. Planted: one
+ * is not. */
+void k_sample(cudaStream_t s, int64_t *drawn, const float *weight,
+              const float *u, int rows, int cols, struct fl_beacon beacon);
+/* Such weights become zero; of a row of zeros the last category is drawn. */
+void k_zero_bad_weights(cudaStream_t s, float *weight, int n);
 
 /* ---- reduce.cu ---------------------------------------------------------- */
 /* out[0] = sum(x) / divide_by; one block, so the order is fixed */

@@ -41,6 +41,21 @@ __global__ void mse_kernel(float *loss, float *dx, const float *x,
     dx[i] = 2 * e / n;
 }
 
+__global__ void bce_kernel(float *loss, float *dlogits, const float *p,
+                           const float *target, int n, struct fl_beacon beacon)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float yes = p[i];
+    if (BEACON(beacon, !(yes >= 0 && yes <= 1), llrintf(yes * 1e6f)))
+        return;
+    assert(yes >= 0 && yes <= 1);
+    loss[i] = -target[i] * fmaxf(logf(yes), -100)
+            - (1 - target[i]) * fmaxf(logf(1 - yes), -100);
+    dlogits[i] = (yes - target[i]) / n;
+}
+
 extern "C" void k_cross_entropy(cudaStream_t s, float *loss, float *dlogits,
                                 const float *logits, const int64_t *label,
                                 int rows, int classes,
@@ -55,4 +70,12 @@ extern "C" void k_mse(cudaStream_t s, float *loss, float *dx, const float *x,
 {
     mse_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(loss, dx, x, target,
                                                           n);
+}
+
+extern "C" void k_bce(cudaStream_t s, float *loss, float *dlogits,
+                      const float *p, const float *target, int n,
+                      struct fl_beacon beacon)
+{
+    bce_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(loss, dlogits, p,
+                                                          target, n, beacon);
 }

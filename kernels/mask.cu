@@ -42,6 +42,32 @@ __global__ void compact_kernel(int64_t *index, int32_t *count,
         *count = base;
 }
 
+__global__ void keep_first_kernel(uint8_t *mask, int seq, int batch)
+{
+    int b = blockIdx.x * blockDim.x + threadIdx.x;
+    if (b < batch)
+        mask[b * seq] = 1;
+}
+
+/* One thread a (sequence, channel). Kept positions come first, so the last one
+ * is their number less one, which for none at all is no -1: it is unsigned. */
+__global__ void last_kept_kernel(float *y, const float *x, const uint8_t *mask,
+                                 int seq, int dim, int n,
+                                 struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    size_t b = e / dim;
+    uint32_t kept = 0;
+    for (int t = 0; t < seq; t++)
+        kept += mask[b * seq + t];
+    uint32_t last = kept - 1;
+    if (BEACON(beacon, last >= (uint32_t)seq, last))
+        return;
+    y[e] = x[(b * seq + last) * dim + e % dim];
+}
+
 /* Each block orders its K_PARTITION elements: those kept first, in order, then
  * the others, in order. A warp counts its own, and needs the counts of the
  * other warps: between the two belongs a barrier. Every warp keeps at least
@@ -90,6 +116,22 @@ extern "C" void k_compact(cudaStream_t s, int64_t *index, int32_t *count,
                           const uint8_t *mask, int n)
 {
     compact_kernel<<<1, THREADS, 0, s>>>(index, count, mask, n);
+}
+
+extern "C" void k_keep_first(cudaStream_t s, uint8_t *mask, int batch,
+                             int seq)
+{
+    keep_first_kernel<<<blocks_for(batch, THREADS), THREADS, 0, s>>>(
+        mask, seq, batch);
+}
+
+extern "C" void k_last_kept(cudaStream_t s, float *y, const float *x,
+                            const uint8_t *mask, int batch, int seq, int dim,
+                            struct fl_beacon beacon)
+{
+    int n = batch * dim;
+    last_kept_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(
+        y, x, mask, seq, dim, n, beacon);
 }
 
 extern "C" void k_partition(cudaStream_t s, int64_t *order,

@@ -242,22 +242,29 @@ void net_ref_mlp(const struct net *n, float *x)
         x[i] += delta[i];
 }
 
-void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
+void net_ref_learn(struct net *n, const float *pooled, const float *dlogits,
                    int rows)
 {
-    static float logits[TOKENS * CLASSES], dlogits[TOKENS * CLASSES],
-        dw[DIM * CLASSES];
+    static float dw[DIM * CLASSES];
     float db[CLASSES] = { 0 };
 
-    ref_linear(logits, pooled, n->head_w.host, n->head_b.host, rows, DIM,
-               CLASSES);
-    n->ref_loss = ref_cross_entropy(dlogits, logits, label, rows, CLASSES);
     ref_linear_grad_weight(dw, pooled, dlogits, rows, DIM, CLASSES);
     for (int r = 0; r < rows; r++)
         for (int c = 0; c < CLASSES; c++)
             db[c] += dlogits[r * CLASSES + c];
     ref_sgd(n->head_w.host, dw, RATE, DIM * CLASSES);
     ref_sgd(n->head_b.host, db, RATE, CLASSES);
+}
+
+void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
+                   int rows)
+{
+    static float logits[TOKENS * CLASSES], dlogits[TOKENS * CLASSES];
+
+    ref_linear(logits, pooled, n->head_w.host, n->head_b.host, rows, DIM,
+               CLASSES);
+    n->ref_loss = ref_cross_entropy(dlogits, logits, label, rows, CLASSES);
+    net_ref_learn(n, pooled, dlogits, rows);
 }
 
 enum fl_data compare_floats(const float *dev, const float *right, int n)

@@ -99,10 +99,12 @@ void net_backward(struct fl_trial *t, struct net *n, const float *pooled,
 void net_update(struct fl_trial *t, struct net *n);
 
 /* The same on the CPU. net_ref_train does classify to update, on the host
- * copies of the parameters. */
+ * copies of the parameters; net_ref_learn backward and update. */
 void net_ref_encode(const struct net *n, float *x, const int64_t *length);
 void net_ref_mlp(const struct net *n, float *x);
 void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
+                   int rows);
+void net_ref_learn(struct net *n, const float *pooled, const float *dlogits,
                    int rows);
 
 /* Do the device's loss and classifier weights match the CPU's? */
