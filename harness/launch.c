@@ -97,6 +97,8 @@ static void found(struct fl_trial *t, const char *api, cudaError_t code,
     t->report.by_launch_check = by_launch_check;
     t->report.launch = t->launches;
     t->report.event = t->n_events ? t->n_events - 1 : 0;
+    if (t->strategy->at_report)
+        t->strategy->at_report(t);
     raise_end(t);
 }
 

@@ -34,7 +34,10 @@ static struct fl_verdict judge_report(const struct fl_facts *f)
     struct fl_verdict v = { .suspects = f->suspects };
     if (names_one && about_itself)
         v.suspects = 1;
-    if (names_one && f->report_launch == f->fault_launch)
+    if (f->named)       /* innocents alone: a false claim */
+        v.outcome = !f->named_fault ? FL_OUTCOME_MISATTRIBUTED
+                  : f->suspects == 1 ? FL_OUTCOME_EXACT : FL_OUTCOME_LATE;
+    else if (names_one && f->report_launch == f->fault_launch)
         v.outcome = FL_OUTCOME_EXACT;
     else if (f->interval && f->suspects == 1)   /* all others are known good */
         v.outcome = FL_OUTCOME_EXACT;

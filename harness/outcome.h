@@ -17,6 +17,8 @@ struct fl_facts {
     bool interval, claims_own;  /* the strategy's traits */
     unsigned suspects;          /* launches that the report cannot exclude */
     int data;                   /* enum fl_data */
+    bool named, named_fault;    /* the strategy named these suspects itself;
+                                   the fault launch is one of them */
 };
 
 struct fl_verdict {

@@ -75,12 +75,18 @@ static const char *api_name(const struct fl_report *r, char out[64])
     return r->api ? r->api : out;
 }
 
+/* The strategy's names are about work done earlier. */
+static bool names_suspects(const struct fl_trial *t)
+{
+    return t->names_suspects && fl_code_is_asynchronous(t->report.code);
+}
+
 static unsigned count_suspects(const struct fl_trial *t)
 {
     unsigned n = 0;
     for (size_t i = 0; i < t->n_events; i++) {
         const struct fl_event *e = &t->events[i];
-        n += e->is_launch && (t->names_suspects ? e->suspect
+        n += e->is_launch && (names_suspects(t) ? e->suspect
                                                 : !e->known_good);
     }
     return n;
@@ -244,6 +250,7 @@ static void put_times(struct fl_text *out, const struct fl_run *run,
 static struct fl_verdict judge(const struct fl_run *run)
 {
     const struct fl_trial *t = &run->trial;
+    const struct fl_event *fault = launch_event(t, t->beacon->launch);
     struct fl_facts facts = {
         .planted = t->variant == FL_FAULTY,
         .predicted = run->predicted,
@@ -256,6 +263,8 @@ static struct fl_verdict judge(const struct fl_run *run)
         .claims_own = t->strategy->claims_own,
         .suspects = count_suspects(t),
         .data = run->data,
+        .named = names_suspects(t),
+        .named_fault = fault && fault->suspect,
     };
     return fl_judge(&facts);
 }

@@ -1,6 +1,7 @@
 /* The strategies' hooks, and the table of them made from strategies.def.
  * A launch's own return code is gone by the time a hook runs (nvcc's stub
  * drops it), so launch errors are asked for with cudaGetLastError. */
+#include <cuda.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,14 +95,100 @@ static void event_poll(struct fl_trial *t)
     }
 }
 
+/* ---- breadcrumb ----
+ * Around each launch its number is written to mapped host memory, in the
+ * order of its stream and by the stream itself: the host waits for nothing,
+ * and the crumbs outlive the context. A stream runs one launch after the
+ * other, so of each stream at most one launch has begun and not ended, and
+ * the launch that faults is one of them: it never ends.
+ *
+ * cuStreamWriteValue32 needs neither a kernel nor a copy engine, and unless
+ * told otherwise waits for the stream's earlier work and makes it visible
+ * first. Copies of four bytes are no substitute: from host to host memory
+ * cudaMemcpyAsync is synchronous. Both ends are needed: with the first alone
+ * an idle stream looks busy, with the second alone nobody knows what has
+ * begun. */
+#define CRUMB_STREAMS 64        /* of a trial */
+
+enum { BEGUN, ENDED };
+
+struct crumbs {
+    CUresult (*write)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+    unsigned streams;
+    cudaStream_t stream[CRUMB_STREAMS];
+    volatile uint32_t (*seen)[2];       /* [CRUMB_STREAMS], mapped */
+    uint32_t (*slots)[2];               /* the same, device view */
+};
+
+static void crumbs_start(struct fl_trial *t)
+{
+    struct crumbs *c = calloc(1, sizeof *c);
+    size_t bytes = sizeof *c->seen * CRUMB_STREAMS;
+    enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSuccess;
+    void *entry = NULL;
+
+    if (!c)
+        fl_broken(t, "no memory for breadcrumbs");
+    *fl_strategy_state(t) = c;
+    fl_must(t, cudaHostAlloc((void **)&c->seen, bytes, cudaHostAllocMapped));
+    memset((void *)c->seen, 0, bytes);
+    fl_must(t, cudaHostGetDevicePointer((void **)&c->slots, (void *)c->seen,
+                                        0));
+    fl_must(t, cudaGetDriverEntryPointByVersion(
+        "cuStreamWriteValue32", &entry, 12000, cudaEnableDefault, &found));
+    if (!entry || found != cudaDriverEntryPointSuccess)
+        fl_broken(t, "breadcrumbs need the driver's cuStreamWriteValue32");
+    memcpy(&c->write, &entry, sizeof entry);
+}
+
+static void leave_crumb(struct fl_trial *t, int end)
+{
+    struct crumbs *c = *fl_strategy_state(t);
+    cudaStream_t stream = fl_stream_now(t);
+    uint32_t number = fl_launch_now(t);
+    unsigned i = 0;
+
+    while (i < c->streams && c->stream[i] != stream)
+        i++;
+    if (i == CRUMB_STREAMS)
+        fl_broken(t, "breadcrumbs for %d streams only", CRUMB_STREAMS);
+    if (i == c->streams)
+        c->stream[c->streams++] = stream;
+    /* The driver's codes are the runtime's. */
+    CUdeviceptr slot = (CUdeviceptr)(uintptr_t)&c->slots[i][end];
+    fl_check(t, "cuStreamWriteValue32",
+             (cudaError_t)c->write(stream, slot, number, 0));
+}
+
+static void crumb_before(struct fl_trial *t)
+{
+    leave_crumb(t, BEGUN);
+}
+
+static void crumb_after(struct fl_trial *t)
+{
+    get_last_error(t);
+    leave_crumb(t, ENDED);
+}
+
+static void crumbs_read(struct fl_trial *t)
+{
+    const struct crumbs *c = *fl_strategy_state(t);
+
+    for (unsigned i = 0; i < c->streams; i++)
+        if (c->seen[i][BEGUN] != c->seen[i][ENDED])
+            fl_name_suspect(t, c->seen[i][BEGUN]);
+}
+
 enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
 
 const struct fl_strategy fl_strategies[] = {
-#define STRATEGY(ident, name_, traits, start_, before, after, end, summary_) \
+#define STRATEGY(ident, name_, traits, start_, before, after, end, report, \
+                 summary_) \
     { .name = name_, .summary = summary_, .blocking = (traits) & BLOCKING, \
       .claims_own = (traits) & OWN, .interval = (traits) & INTERVAL, \
       .start = start_, .before_launch = before, .after_launch = after, \
-      .step_end = end },
+      .step_end = end, .at_report = report },
 #include "harness/strategies.def"
 #undef STRATEGY
     { .name = NULL }

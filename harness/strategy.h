@@ -17,6 +17,8 @@ struct fl_strategy {
     void (*before_launch)(struct fl_trial *t);
     void (*after_launch)(struct fl_trial *t);   /* the launch just made */
     void (*step_end)(struct fl_trial *t);       /* before the step's own wait */
+    void (*at_report)(struct fl_trial *t);      /* whoever found the error; may
+                                                   name suspects */
 };
 
 /* In the order of strategies.def; a NULL name ends it. */
@@ -42,7 +44,8 @@ void fl_known_good_up_to(struct fl_trial *t, cudaStream_t stream,
                          unsigned number);
 
 /* The strategy names these launches itself, in place of all that are not
- * known good. Valid until the report is made. */
+ * known good. For the hook at_report; passed over where the code is about the
+ * call that returned it. */
 void fl_name_suspect(struct fl_trial *t, unsigned number);
 
 /* A slot for the strategy's own state, malloc'ed. */

@@ -64,7 +64,9 @@ PROGRAM static void window(struct fl_trial *t, struct state *s, unsigned b)
         EXPECT("device-sync", FL_EXACT, 9, "window", FL_HEADER),
         EXPECT("every-8", FL_MISATTRIBUTED, 9, NULL, FL_HEADER,
             .note = "the eighth launch asks"),
-        EXPECT("event-poll", FL_EXACT, 9, "window", FL_HEADER));
+        EXPECT("event-poll", FL_EXACT, 9, "window", FL_HEADER),
+        EXPECT("breadcrumb", FL_EXACT, 9, "window", FL_HEADER,
+            .note = "by the launch's own check; crumbs say nothing here"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)

@@ -110,7 +110,9 @@ PROGRAM static void amplify(struct fl_trial *t, struct state *s, int count)
             FL_REPORT),
         EXPECT("every-8", FL_MISATTRIBUTED, 9, NULL, FL_REPORT),
         EXPECT("event-poll", FL_MISATTRIBUTED, 9, "net_attention",
-            FL_REPORT));
+            FL_REPORT),
+        EXPECT("breadcrumb", FL_MISATTRIBUTED, 9, "net_attention", FL_REPORT,
+            .note = "a launch that failed when it was made leaves no mark"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)

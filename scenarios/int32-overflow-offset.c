@@ -43,6 +43,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
             .note = "the launch waited, but nvcc's stub drops its code; the "
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
+        EXPECT_CRUMBS(700, "recall", "train_step"),
         EXPECT_WAITED(700, "recall"));
 }
 

@@ -75,6 +75,7 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
             .note = "the launch waited, but nvcc's stub drops its code; the "
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "net_backward", "train_step"),
+        EXPECT_CRUMBS(710, "loss", "train_step"),
         EXPECT_WAITED(710, "loss"));
 }
 

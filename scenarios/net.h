@@ -41,6 +41,17 @@
                 "asynchronous launches"), \
     EXPECT("event-poll", FL_EXACT | FL_LATE, code, NULL, FL_DERIVED, \
         .note = "exact when all launches before were seen complete")
+/* Where work is serial: only the fault launch has begun and not ended. */
+#define EXPECT_CRUMBS(code, here, wait) \
+    EXPECT("breadcrumb", FL_EXACT, code, here, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the device is done, and the crumb behind the launch is a " \
+                "call that says so"), \
+    EXPECT("breadcrumb", FL_EXACT, code, wait, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_LAZY), \
+    EXPECT("breadcrumb", FL_EXACT, code, NULL, FL_DERIVED, \
+        .note = "whoever learns of the error, and when, the crumbs name the " \
+                "one launch that began and did not end")
 
 enum {
     BATCH = 4,

@@ -110,7 +110,10 @@ PROGRAM static void gather_samples(struct fl_trial *t, struct state *s,
         EXPECT("every-8", FL_HIDDEN | FL_LATE, 700, NULL, FL_DERIVED,
             .note = "the eighth launch may fall between the two"),
         EXPECT("event-poll", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
-            FL_DERIVED, .some = FL_LATE | FL_EXACT));
+            FL_DERIVED, .some = FL_LATE | FL_EXACT),
+        EXPECT("breadcrumb", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
+            FL_DERIVED, .some = FL_LATE | FL_EXACT,
+            .note = "two suspects while the augmentation's stream is busy"));
     FL_LAUNCH(t, stream, k_add(stream, s->x, s->x, s->picked, TOKENS * DIM));
 }
 

@@ -31,6 +31,7 @@ PROGRAM static void join(struct fl_trial *t, struct lookup *l,
             .note = "the launch waited, but nvcc's stub drops its code; the "
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
+        EXPECT_CRUMBS(700, "join", "train_step"),
         EXPECT_WAITED(700, "join"));
 }
 
