@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/bench.h"
-#include "bench/stats.h"
+#include "harness/stats.h"
 
 static void put_TEXT(FILE *f, const char *text)
 {

@@ -31,7 +31,14 @@ static struct fl_cell *find(struct fl_cells *cells, const struct fl_row *row)
     for (int k = 0; k < 4; k++)
         c->key[k] = fl_strdup(key[k]);
     c->device = fl_strdup(fl_row_get(row, FL_COL_device));
+    c->device_name = fl_strdup(fl_row_get(row, FL_COL_device_name));
     return c;
+}
+
+static void add_sample(double **samples, size_t *n, double value)
+{
+    *samples = fl_grow(*samples, *n + 1, sizeof **samples);
+    (*samples)[(*n)++] = value;
 }
 
 static void add_report(struct fl_cell *c, const struct fl_row *row)
@@ -56,12 +63,11 @@ static void add_report(struct fl_cell *c, const struct fl_row *row)
         c->between_min = between;
     if (*text && between > c->between_max)
         c->between_max = between;
+    if (*text)
+        add_sample(&c->betweens, &c->n_betweens, (double)between);
     text = fl_row_get(row, FL_COL_latency_fault_to_report_ns);
-    if (*text) {
-        c->latencies_ns = fl_grow(c->latencies_ns, c->n_latencies + 1,
-                                  sizeof *c->latencies_ns);
-        c->latencies_ns[c->n_latencies++] = atof(text);
-    }
+    if (*text)
+        add_sample(&c->latencies_ns, &c->n_latencies, atof(text));
 }
 
 void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
@@ -69,6 +75,8 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
     struct fl_cell *c = find(cells, row);
     unsigned set = fl_outcomes_parse(fl_row_get(row, FL_COL_outcome));
     c->trials++;
+    c->many_devices |= strcmp(c->device, fl_row_get(row, FL_COL_device))
+        || strcmp(c->device_name, fl_row_get(row, FL_COL_device_name));
     for (int i = 0; i < FL_OUTCOME_COUNT; i++)
         c->outcomes[i] += set >> i & 1;
     if (!strcmp(fl_row_get(row, FL_COL_as_expected), "no")) {
@@ -225,6 +233,8 @@ void fl_cells_free(struct fl_cells *cells)
         for (int k = 0; k < 4; k++)
             free(c->key[k]);
         free(c->device);
+        free(c->device_name);
+        free(c->betweens);
         free(c->site);
         free(c->latencies_ns);
         free(c->deviation);

@@ -10,13 +10,15 @@
 
 struct fl_cell {
     char *key[4];               /* scenario, variant, strategy, way to run */
-    char *device;
+    char *device, *device_name;
+    bool many_devices;          /* its trials ran on different ones */
     unsigned trials, deviated, outcomes[FL_OUTCOME_COUNT];
     long long between_min, between_max; /* launches; min > max: no report */
     char *site;                 /* of the first report: "function file:line" */
     bool many_sites;
     double *latencies_ns;       /* fault to report */
-    size_t n_latencies;
+    double *betweens;           /* launches, of each report */
+    size_t n_latencies, n_betweens;
     char *deviation;            /* of the first trial that deviates */
 };
 

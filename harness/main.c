@@ -20,6 +20,8 @@ static const struct command {
     { "run", FL_CMD_RUN, fl_cmd_run, "NAME", "trials of one scenario" },
     { "bench", FL_CMD_BENCH, fl_cmd_bench, "",
       "the whole catalogue under every strategy, into a results folder" },
+    { "compare", FL_CMD_COMPARE, fl_cmd_compare, "A B",
+      "two results folders, a verdict a cell; 1: something is worse" },
     { "doctor", FL_CMD_DOCTOR, fl_cmd_doctor, "",
       "what works on this machine, and why the rest does not" },
 };
@@ -45,6 +47,14 @@ static int command_help(const struct command *c)
     return FL_EXIT_OK;
 }
 
+static bool takes(const struct command *c, size_t n)
+{
+    size_t words = *c->arguments != '\0';
+    for (const char *s = c->arguments; *s; s++)
+        words += *s == ' ';
+    return n == words;
+}
+
 int main(int argc, char **argv)
 {
     const char *names[N_COMMANDS], *word = argc > 1 ? argv[1] : NULL;
@@ -67,10 +77,12 @@ int main(int argc, char **argv)
             return FL_EXIT_USAGE;
         if (options.help)
             return command_help(c);
-        if (!options.name != !*c->arguments) {
-            fprintf(stderr, *c->arguments
+        if (!takes(c, options.n_names)) {
+            fprintf(stderr, !*c->arguments
+                    ? "faultlag: %s takes options only\n"
+                    : !strcmp(c->arguments, "NAME")
                     ? "faultlag: %s what? `faultlag list` shows names\n"
-                    : "faultlag: %s takes options only\n", c->name);
+                    : "faultlag: %s takes %s\n", c->name, c->arguments);
             return FL_EXIT_USAGE;
         }
         return c->run(&options, argc - 2, argv + 2);

@@ -8,7 +8,8 @@
 
 enum {
     LIST = FL_CMD_LIST, DESCRIBE = FL_CMD_DESCRIBE, RUN = FL_CMD_RUN,
-    BENCH = FL_CMD_BENCH, DOCTOR = FL_CMD_DOCTOR, ANY = ~0
+    BENCH = FL_CMD_BENCH, DOCTOR = FL_CMD_DOCTOR, COMPARE = FL_CMD_COMPARE,
+    ANY = ~0
 };
 
 static const struct option {
@@ -103,12 +104,14 @@ bool fl_options_parse(enum fl_command command, int argc, char **argv,
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strncmp(word, "--", 2)) {
-            if (options->name || word[0] == '-') {
+            size_t most = command == FL_CMD_COMPARE ? 2 : 1;
+            if (options->n_names == most || word[0] == '-') {
                 fprintf(stderr, "faultlag: `%s` is one argument too many\n",
                         word);
                 return false;
             }
-            options->name = word;
+            options->names[options->n_names++] = word;
+            options->name = options->names[0];
             continue;
         }
         size_t length = strcspn(word + 2, "=");

@@ -1,5 +1,5 @@
-"""Medians and bootstrap intervals, digit for digit those of bench/stats.c
-(see bench/stats.h for the definition); tests compare the two."""
+"""Medians and bootstrap intervals, digit for digit those of harness/stats.c
+(see harness/stats.h for the definition); tests compare the two."""
 from collections import namedtuple
 
 import numpy as np

@@ -1,8 +1,8 @@
-/* Prints the intervals of bench/stats.c for numbers read from standard input,
+/* Prints the intervals of harness/stats.c for numbers read from standard input,
  * for the comparison with plots/stats.py: first n, then n of a, n of b. */
 #include <stdio.h>
 
-#include "bench/stats.c"
+#include "harness/stats.c"
 
 int main(void)
 {

@@ -1,4 +1,4 @@
-"""plots/stats.py against bench/stats.c, to the last digit, and against what
+"""plots/stats.py against harness/stats.c, to the last digit, and against what
 any bootstrap must satisfy."""
 import os
 import random
@@ -25,7 +25,7 @@ class Stats(unittest.TestCase):
                 self.assertAlmostEqual(mine, c, delta=1e-12 * max(1, abs(c)))
 
     def test_same_constants_as_in_c(self):
-        header = support.read(os.path.join(support.ROOT, "bench/stats.h"))
+        header = support.read(os.path.join(support.ROOT, "harness/stats.h"))
         for name in ("SEED", "RESAMPLES"):
             c = re.search(rb"STATS_%s (\d+)u" % name.encode(), header)[1]
             self.assertEqual(int(c), getattr(stats, name))

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "bench/stats.c"
+#include "harness/stats.c"
 
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 

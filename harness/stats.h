@@ -5,8 +5,8 @@
  * ((r >> 32) * n) >> 32, r the next number of splitmix64 from the seed;
  * quantiles interpolate linearly between order statistics (numpy's default).
  * tests/plots compares the two. */
-#ifndef BENCH_STATS_H
-#define BENCH_STATS_H
+#ifndef FAULTLAG_HARNESS_STATS_H
+#define FAULTLAG_HARNESS_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +24,20 @@ double stats_quantile(double *x, size_t n, double q);
 /* Median of x with its interval; x is not changed. NAN in all three members
  * when n is 0 or memory runs out; low == high == median when n is 1. */
 struct interval stats_median(const double *x, size_t n, uint64_t seed);
+
+/* Median of b over median of a, samples drawn independently of each other;
+ * all values must be above 0. NAN as above. */
+struct interval stats_ratio(const double *a, size_t na, const double *b,
+                            size_t nb, uint64_t seed);
+
+/* How far b lies above a: Cliff's delta, P(b > a) - P(b < a) over all pairs,
+ * with its percentile bootstrap interval, and the two-sided p of the
+ * Mann-Whitney test with ties: exact up to STATS_EXACT values together, by
+ * the normal approximation above. na and nb > 0. */
+#define STATS_EXACT 40u
+struct effect { double delta, low, high, p; };
+struct effect stats_effect(const double *a, size_t na, const double *b,
+                           size_t nb, uint64_t seed);
 
 /* 1 - median of a[i] / b[i]: what a costs against b when a and b were
  * measured next to each other in turn i. Pairs with b[i] <= 0 are left out. */
