@@ -85,6 +85,7 @@ PROGRAM static void sample(struct fl_trial *t, struct state *s, unsigned b)
             .note = "the launch waited, but nvcc's stub drops its code; the "
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "extend", "infer_step"),
+        EXPECT_CRUMBS(710, "sample", "infer_step"),
         EXPECT_WAITED(710, "sample"));
 }
 
