@@ -84,7 +84,7 @@ bool device_forked(const struct device *d);
 
 /* ---- streams ------------------------------------------------------------ */
 /* device_legacy_stream() is the legacy default stream; never destroyed. */
-struct stream *stream_create(struct device *d, bool blocking, int priority);
+struct stream *stream_create(struct device *d, bool blocking);
 struct stream *device_legacy_stream(struct device *d);
 void stream_destroy(struct stream *s);   /* work in it still completes */
 enum status stream_query(struct stream *s);
@@ -106,6 +106,7 @@ struct launch_desc {
     uint32_t stack_bytes;     /* a thread's, for recursion; 0: the default */
     void **args;              /* args[i] points at the host's parameter i */
     bool cooperative;         /* all blocks resident at once */
+    int priority;             /* its blocks begin before those of higher ones */
     const struct launch_place *place; /* in a graph, or NULL; copied */
 };
 enum status enqueue_launch(struct stream *s, const struct launch_desc *l,

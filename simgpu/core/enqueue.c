@@ -242,6 +242,7 @@ static void grid_init(struct device *d, struct grid *g,
     g->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     g->limit = resident_limit(l, g->total);
     g->cooperative = l->cooperative;
+    g->priority = l->priority;
     if (l->place) g->place = *l->place;
 }
 

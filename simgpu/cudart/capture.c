@@ -93,7 +93,7 @@ static void describe_copy(struct node *n)
     g->dstPtr = (struct cudaPitchedPtr){(void *)p->dst, p->dst_pitch,
                                         p->width, dst_rows};
     g->extent = (struct cudaExtent){p->width, p->height, n->work.copy.depth};
-    g->kind = cudaMemcpyDefault;
+    g->kind = n->work.copy.kind;
 }
 
 static void describe_fill(struct node *n)

@@ -141,6 +141,7 @@ cudaError_t copy_plan(const struct copy_request *r, struct work *w,
     w->copy.depth = r->depth ? r->depth : 1;
     w->copy.dst_slice = r->dst_slice;
     w->copy.src_slice = r->src_slice;
+    w->copy.kind = r->kind;
     w->copy.plane = (struct copy_desc){
         .dst = (uint64_t)r->dst, .src = (uint64_t)r->src,
         .dst_on_device = dst != SIDE_PAGEABLE,

@@ -165,6 +165,7 @@ struct rt_event {
 cudaError_t stream_get(cudaStream_t handle, bool per_thread,
                        struct rt_stream **out);
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out);
+int priority_clamp(int priority);
 struct rt_stream *stream_make(cudaStream_t handle, unsigned flags,
                               int priority);
 void stream_free(struct rt_stream *s);
@@ -250,11 +251,13 @@ struct work {
             size_t shared;
             void **args;
             bool cooperative;
+            int priority;     /* as asked for, lower is sooner */
             const struct launch_place *place; /* in a graph, or NULL */
         } launch;
         struct {
             struct copy_desc plane;
             size_t depth, dst_slice, src_slice; /* planes and their steps */
+            enum cudaMemcpyKind kind; /* as the program gave it */
         } copy;
         struct {
             uint64_t dst;
@@ -281,6 +284,12 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
 cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
                           size_t shared, struct rt_stream *s,
                           bool cooperative);
+struct launch_options { bool cooperative; int priority; };
+/* One attribute of a launch or a kernel node; those that only hint at speed
+ * have no effect. */
+cudaError_t launch_attribute(cudaLaunchAttributeID id,
+                             const cudaLaunchAttributeValue *value,
+                             struct launch_options *o);
 cudaError_t launch_config(const cudaLaunchConfig_t *config, struct kernel *k,
                           void **args, struct rt_stream *s);
 cudaError_t launch_host(struct rt_stream *s, cudaHostFn_t fn, void *arg);

@@ -12,28 +12,13 @@
 
 #include "cudart/graph.h"
 
-enum { MAX_LANES = 16 };
-
 struct step {
     struct node *node;
     uint32_t lane;
     struct event *done;      /* recorded behind it when another lane waits */
 };
 
-struct exec {
-    cudaGraphExec_t handle;
-    struct graph *graph;     /* copy, children unfolded */
-    cudaGraph_t source;
-    unsigned long long flags;
-    struct node **order;     /* sorted; node->step is its index here */
-    struct step *steps;      /* one a node, in that order */
-    struct stream *lanes[MAX_LANES]; /* [0] is unused */
-    uint32_t n_lanes;
-    struct event *begun, *ended;
-    uint64_t launches;
-};
-
-static struct exec *exec_get(cudaGraphExec_t h)
+struct exec *exec_get(cudaGraphExec_t h)
 {
     return handle_get(HANDLE_GRAPH_EXEC, h);
 }
@@ -41,9 +26,15 @@ static struct exec *exec_get(cudaGraphExec_t h)
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     struct exec *e = exec_get(exec);
-    for (uint32_t i = 0; e && node && i < e->graph->n; i++)
+    if (!e || !node_get(node)) return NULL;
+    for (uint32_t i = 0; i < e->graph->n; i++)
         if (e->graph->nodes[i]->origin == node) return e->graph->nodes[i];
     return NULL;
+}
+
+bool exec_uses_priorities(const struct exec *e)
+{
+    return e->flags & cudaGraphInstantiateFlagUseNodePriority;
 }
 
 /* ---- unfolding -------------------------------------------------------------------------- */
@@ -92,7 +83,7 @@ static bool unfold(struct graph *g, struct node *n)
     return true;
 }
 
-static bool unfold_all(struct graph *g)
+bool graph_unfold(struct graph *g)
 {
     for (uint32_t i = 0; i < g->n; i++) /* children of children are appended */
         if (g->nodes[i]->child && !unfold(g, g->nodes[i])) return false;
@@ -138,7 +129,7 @@ static bool assign_lanes(struct exec *e)
     }
     for (uint32_t l = 1; l < e->n_lanes; l++) {
         if (!need_event(&e->steps[last[l]->step].done)) return false;
-        e->lanes[l] = stream_create(context()->device, false, 0);
+        e->lanes[l] = stream_create(context()->device, false);
         if (!e->lanes[l]) return false;
     }
     return need_event(&e->ended) &&
@@ -182,7 +173,7 @@ cudaError_t exec_instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
     cudaError_t error = cudaErrorMemoryAllocation;
     e->flags = flags;
     e->graph = graph_copy(g, false);
-    if (!e->graph || !unfold_all(e->graph)) goto fail;
+    if (!e->graph || !graph_unfold(e->graph)) goto fail;
     e->order = calloc(e->graph->n + 1, sizeof *e->order);
     e->steps = calloc(e->graph->n + 1, sizeof *e->steps);
     if (!e->order || !e->steps) goto fail;
@@ -208,6 +199,24 @@ static struct stream *lane_stream(const struct exec *e, uint32_t lane,
     return lane ? e->lanes[lane] : s->core;
 }
 
+/* A kernel has its own priority if the executable graph was made so, else
+ * that of the stream of the launch. */
+static enum status run_node(struct exec *e, struct node *n,
+                            struct stream *core, const struct rt_stream *s)
+{
+    struct work w = n->work;
+    if (w.kind == WORK_ALLOC || w.kind == WORK_FREE) return STATUS_OK;
+    if (w.kind == WORK_LAUNCH) {
+        n->place.exec = (uint64_t)e->handle;
+        n->place.node = (uint64_t)n->origin;
+        n->place.launch = e->launches;
+        w.launch.priority = exec_uses_priorities(e)
+                                ? priority_clamp(w.launch.priority)
+                                : s->priority;
+    }
+    return work_run(core, &w);
+}
+
 static enum status run_step(struct exec *e, struct step *step,
                             const struct rt_stream *s)
 {
@@ -220,12 +229,7 @@ static enum status run_step(struct exec *e, struct step *step,
         if (dep->lane != step->lane)
             status = stream_wait_event(core, dep->done);
     }
-    n->place.exec = (uint64_t)e->handle;
-    n->place.node = (uint64_t)n->origin;
-    n->place.launch = e->launches;
-    if (status == STATUS_OK && n->enabled && n->work.kind != WORK_ALLOC &&
-        n->work.kind != WORK_FREE)
-        status = work_run(core, &n->work);
+    if (status == STATUS_OK && n->enabled) status = run_node(e, n, core, s);
     if (status == STATUS_OK && step->done)
         status = event_record(step->done, core);
     return status;
@@ -303,15 +307,21 @@ API(CALL_CONTEXT, cudaGraphExecDestroy, (cudaGraphExec_t exec), (exec))
     return cudaSuccess;
 }
 
+/* Only these can be off (CUDA 13.0 header, cudaGraphNodeSetEnabled). */
+static struct node *switchable(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct node *n = exec_node(exec, node);
+    return n && (n->type == cudaGraphNodeTypeKernel ||
+                 n->type == cudaGraphNodeTypeMemset ||
+                 n->type == cudaGraphNodeTypeMemcpy) ? n : NULL;
+}
+
 API(CALL_CONTEXT, cudaGraphNodeSetEnabled,
     (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled),
     (exec, node, enabled))
 {
-    struct node *n = exec_node(exec, node);
-    if (!n || (n->type != cudaGraphNodeTypeKernel &&
-               n->type != cudaGraphNodeTypeMemset &&
-               n->type != cudaGraphNodeTypeMemcpy))
-        return cudaErrorInvalidValue;
+    struct node *n = switchable(exec, node);
+    if (!n) return cudaErrorInvalidValue;
     n->enabled = enabled != 0;
     return cudaSuccess;
 }
@@ -320,69 +330,8 @@ API(CALL_CONTEXT, cudaGraphNodeGetEnabled,
     (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out),
     (exec, node, out))
 {
-    struct node *n = exec_node(exec, node);
+    struct node *n = switchable(exec, node);
     if (!n || !out) return cudaErrorInvalidValue;
     *out = n->enabled;
     return cudaSuccess;
-}
-
-/* ---- update ------------------------------------------------------------------------------- */
-
-static enum cudaGraphExecUpdateResult compare(const struct graph *a,
-                                              const struct graph *b,
-                                              struct node **culprit)
-{
-    if (a->n != b->n) return cudaGraphExecUpdateErrorTopologyChanged;
-    for (uint32_t i = 0; i < a->n; i++) {
-        a->nodes[i]->mark = b->nodes[i]->mark = i;
-        *culprit = b->nodes[i];
-        if (a->nodes[i]->type != b->nodes[i]->type)
-            return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (a->nodes[i]->deps.n != b->nodes[i]->deps.n)
-            return cudaGraphExecUpdateErrorTopologyChanged;
-    }
-    for (uint32_t i = 0; i < a->n; i++)
-        for (uint32_t d = 0; d < a->nodes[i]->deps.n; d++) {
-            *culprit = b->nodes[i];
-            if (a->nodes[i]->deps.nodes[d]->mark !=
-                b->nodes[i]->deps.nodes[d]->mark)
-                return cudaGraphExecUpdateErrorTopologyChanged;
-        }
-    return cudaGraphExecUpdateSuccess;
-}
-
-static cudaError_t update(struct exec *e, struct graph *g,
-                          cudaGraphExecUpdateResultInfo *info)
-{
-    struct node *culprit = NULL;
-    info->result = compare(e->graph, g, &culprit);
-    bool same = info->result == cudaGraphExecUpdateSuccess;
-    if (!same && culprit) info->errorNode = culprit->origin;
-    for (uint32_t i = 0; same && i < g->n; i++) {
-        if (!node_set_work(e->graph->nodes[i], &g->nodes[i]->work))
-            return cudaErrorMemoryAllocation;
-        e->graph->nodes[i]->origin = g->nodes[i]->origin;
-        e->graph->nodes[i]->place = g->nodes[i]->place;
-    }
-    return same ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
-}
-
-API(CALL_CONTEXT, cudaGraphExecUpdate,
-    (cudaGraphExec_t exec, cudaGraph_t graph,
-     cudaGraphExecUpdateResultInfo *info), (exec, graph, info))
-{
-    struct exec *e = exec_get(exec);
-    struct graph *g = graph_get(graph);
-    if (!e || !g || !info) return cudaErrorInvalidValue;
-    *info = (cudaGraphExecUpdateResultInfo){0};
-    if (g->has_memory || e->graph->has_memory) {
-        info->result = cudaGraphExecUpdateErrorNotSupported;
-        return cudaErrorGraphExecUpdateFailure;
-    }
-    struct graph *flat = graph_copy(g, false);
-    if (!flat) return cudaErrorMemoryAllocation;
-    cudaError_t error = unfold_all(flat) ? update(e, flat, info)
-                                         : cudaErrorMemoryAllocation;
-    graph_free(flat);
-    return error;
 }

@@ -38,6 +38,7 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
         .stack_bytes = stack_limit(),
+        .priority = w->launch.priority,
         .place = w->launch.place,
     };
     uint64_t number;

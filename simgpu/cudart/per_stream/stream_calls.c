@@ -145,16 +145,17 @@ API(CALL_CONTEXT, cudaStreamGetAttribute,
     }
 }
 
-/* They change speed, not results; a priority is fixed when a stream is made. */
+/* All but the priority change speed and nothing else. */
 API(CALL_CONTEXT, cudaStreamSetAttribute,
     (cudaStream_t stream, cudaStreamAttrID id,
      const cudaStreamAttrValue *value), (stream, id, value))
 {
     USE_STREAM(s, stream);
-    (void)s;
     if (!value) return cudaErrorInvalidValue;
     switch ((int)id) {
     case cudaLaunchAttributePriority:
+        s->priority = priority_clamp(value->priority);
+        return cudaSuccess;
     case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeMemSyncDomain:
