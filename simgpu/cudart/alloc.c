@@ -157,6 +157,8 @@ API(CALL_CONTEXT, cudaHostRegister, (void *p, size_t size, unsigned flags),
     if (!p || !size || flags & ~(unsigned)REGISTER_FLAGS)
         return cudaErrorInvalidValue;
     if (size > SIZE_MAX - (uint64_t)p) return cudaErrorInvalidValue;
+    cudaError_t error = capture_unsafe_call();
+    if (error != cudaSuccess) return error;
     return memory_register(context()->memory, p, size, flags)
                ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
 }
@@ -168,6 +170,8 @@ API(CALL_CONTEXT, cudaHostUnregister, (void *p), (p))
     if (!p) return cudaErrorInvalidValue;
     if (!memory_lookup(context()->memory, (uint64_t)p, &a))
         return cudaErrorHostMemoryNotRegistered;
+    cudaError_t error = capture_unsafe_call();
+    if (error != cudaSuccess) return error;
     return release(p, kinds, 1);
 }
 

@@ -157,7 +157,7 @@ cudaError_t copy_memory(struct rt_stream *s, const struct copy_request *r)
     struct work w;
     struct waits waits;
     cudaError_t error = copy_plan(r, &w, &waits);
-    if (error == cudaSuccess && !r->async) error = capture_blocking_call(s);
+    if (error == cudaSuccess && !r->async) error = capture_stream_check(s);
     if (error != cudaSuccess || w.kind == WORK_EMPTY) return error;
     if (s->capture) return submit(s, &w);
     if (waits.before) {

@@ -132,6 +132,8 @@ void *handle_new(enum handle_kind kind, void *object); /* NULL: no memory */
 void *handle_get(enum handle_kind kind, const void *handle);
 /* Like get, and the handle is dead from now on. */
 void *handle_take(enum handle_kind kind, const void *handle);
+/* What using a stream or event that is none returns. */
+cudaError_t handle_stale(const void *handle);
 void handle_each(enum handle_kind kind, void (*fn)(void *object, void *ctx),
                  void *ctx);
 void handle_forget_all(void);

@@ -46,6 +46,7 @@ struct graph {
     uint32_t n, capacity;
     uint32_t numbered, kernels; /* nodes and kernel nodes ever added */
     bool is_child;             /* lives and dies with a node */
+    bool capturing;            /* may not be destroyed, nor lose nodes */
     bool has_memory;           /* holds alloc or free nodes */
     uint32_t n_execs;          /* instantiations alive */
     struct user_ref *users;

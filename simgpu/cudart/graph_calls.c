@@ -15,7 +15,7 @@ API(CALL_CONTEXT, cudaGraphCreate, (cudaGraph_t *out, unsigned flags),
 API(CALL_CONTEXT, cudaGraphDestroy, (cudaGraph_t graph), (graph))
 {
     struct graph *g = graph_get(graph);
-    if (!g || g->is_child) return cudaErrorInvalidValue;
+    if (!g || g->is_child || g->capturing) return cudaErrorInvalidValue;
     graph_free(g);
     return cudaSuccess;
 }
@@ -51,6 +51,7 @@ API(CALL_CONTEXT, cudaGraphDestroyNode, (cudaGraphNode_t node), (node))
     struct node *n = node_get(node);
     if (!n) return cudaErrorInvalidValue;
     struct graph *g = n->graph;
+    if (g->capturing) return cudaErrorInvalidValue;
     if (g->has_memory) return cudaErrorNotSupported;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < g->n; i++) {

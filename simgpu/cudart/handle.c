@@ -84,6 +84,15 @@ void *handle_get(enum handle_kind kind, const void *handle)
     return s ? atomic_load(&s->object) : NULL;
 }
 
+/* One that was destroyed, or is garbage: drivers find no living context behind
+ * it. The default streams cannot be named where a real one is needed. */
+cudaError_t handle_stale(const void *handle)
+{
+    return handle == NULL || handle == cudaStreamLegacy ||
+                   handle == cudaStreamPerThread
+               ? cudaErrorInvalidResourceHandle : cudaErrorContextIsDestroyed;
+}
+
 static void release(struct slot *s, uint32_t index)
 {
     atomic_store(&s->object, NULL);

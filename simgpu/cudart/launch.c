@@ -152,12 +152,13 @@ cudaError_t launch_callback(struct rt_stream *s, cudaStreamCallback_t fn,
                             void *arg)
 {
     if (!fn) return cudaErrorInvalidValue;
-    if (s->capture) return cudaErrorStreamCaptureUnsupported;
+    cudaError_t error = capture_refuse(s);
+    if (error != cudaSuccess) return error;
     struct callback *c = malloc(sizeof *c);
     if (!c) return cudaErrorMemoryAllocation;
     *c = (struct callback){fn, s->handle, arg};
     struct work w = {.kind = WORK_HOST, .host = {run_callback, c, true}};
-    cudaError_t error = submit(s, &w);
+    error = submit(s, &w);
     if (error != cudaSuccess) free(c);
     return error;
 }

@@ -18,6 +18,42 @@ RULE(stream, destroy_null, REPORT, "the default stream cannot be destroyed: 400"
            cudaErrorInvalidResourceHandle);
 }
 
+RULE(stream, destroyed, REPORT,
+     "a stream that was destroyed, wherever it is named: 709")
+{
+    cudaStream_t s;
+    cudaEvent_t e;
+    cudaStreamCaptureStatus st;
+    cudaGraph_t g;
+    OK(cudaEventCreate(&e));
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamDestroy(s));
+    EXPECT(cudaStreamSynchronize(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamQuery(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamIsCapturing(s, &st), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamEndCapture(s, &g), cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchHostFunc(s, [](void *) {}, nullptr),
+           cudaErrorContextIsDestroyed);
+    nothing<<<1, 1, 0, s>>>();
+    EXPECT(cudaGetLastError(), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamDestroy(s), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
+RULE(event, destroyed_twice, REPORT, "an event that was destroyed: 709")
+{
+    cudaEvent_t e;
+    OK(cudaEventCreate(&e));
+    OK(cudaEventDestroy(e));
+    EXPECT(cudaEventDestroy(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventQuery(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e), cudaErrorContextIsDestroyed);
+}
+
 RULE(stream, destroy_lets_work_finish, HEADER,
      "work in a destroyed stream still completes")
 {
