@@ -1,6 +1,5 @@
 /* Stream capture: what becomes of work. What is refused meanwhile:
- * capture_error_rules.cu and
- * capture_unsafe_rules.cu. */
+ * capture_error_rules.cu and capture_unsafe_rules.cu. */
 #include "graphs.cuh"
 
 RULE(capture, nothing_runs, HEADER,
