@@ -28,14 +28,27 @@ static _Noreturn void raise_end(struct fl_trial *t)
     exit(1);
 }
 
+static _Noreturn void give_up(struct fl_trial *t, const char *format,
+                              va_list args)
+{
+    if (!t->broken[0])
+        vsnprintf(t->broken, sizeof t->broken, format, args);
+    raise_end(t);
+}
+
 void fl_broken(struct fl_trial *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (!t->broken[0])
-        vsnprintf(t->broken, sizeof t->broken, format, args);
-    va_end(args);
-    raise_end(t);
+    give_up(t, format, args);
+}
+
+void fl_skip(struct fl_trial *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    t->skipped = true;
+    give_up(t, format, args);
 }
 
 void fl_must_at(struct fl_trial *t, cudaError_t code, const char *text,

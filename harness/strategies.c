@@ -137,7 +137,7 @@ static void crumbs_start(struct fl_trial *t)
     fl_must(t, cudaGetDriverEntryPointByVersion(
         "cuStreamWriteValue32", &entry, 12000, cudaEnableDefault, &found));
     if (!entry || found != cudaDriverEntryPointSuccess)
-        fl_broken(t, "breadcrumbs need the driver's cuStreamWriteValue32");
+        fl_skip(t, "breadcrumbs need the driver's cuStreamWriteValue32");
     memcpy(&c->write, &entry, sizeof entry);
 }
 

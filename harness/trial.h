@@ -65,6 +65,7 @@ struct fl_trial {
     jmp_buf raise;              /* where a report or breakage ends up */
     bool can_raise;
     char broken[256];           /* why the trial has no result, or "" */
+    bool skipped;               /* that is: not possible here */
 };
 
 /* Prepares a zeroed trial whose scenario, strategy, variant, seed, record and
