@@ -117,11 +117,22 @@ static void found(struct fl_trial *t, const char *api, cudaError_t code,
 
 /* ---- launches ---- */
 
+bool fl_is_unchecked(const struct fl_trial *t)
+{
+    return t->site->planted && t->scenario && t->scenario->plant_unchecked;
+}
+
+static bool has_hooks(const struct fl_trial *t)
+{
+    return t->strategy->sees_all || !fl_is_unchecked(t);
+}
+
 void fl_launch_begin(struct fl_trial *t, const struct fl_site *site,
                      cudaStream_t stream)
 {
     t->launches++;
     t->site = site;
+    t->in_call = false;
     t->stream = stream;
     if (t->record) {
         struct fl_event *e = new_event(t, site, __builtin_frame_address(0));
@@ -131,7 +142,7 @@ void fl_launch_begin(struct fl_trial *t, const struct fl_site *site,
             fl_stamp(t, stream, t->launches, FL_STAMP_BEGIN);
         e->begin_ns = fl_now_ns();
     }
-    if (t->strategy->before_launch && !fl_is_unchecked(t))
+    if (t->strategy->before_launch && has_hooks(t))
         t->strategy->before_launch(t);
 }
 
@@ -142,16 +153,11 @@ void fl_launch_end(struct fl_trial *t)
         if (t->stamps)
             fl_stamp(t, t->stream, t->launches, FL_STAMP_END);
     }
-    if (t->strategy->after_launch && !fl_is_unchecked(t)) {
+    if (t->strategy->after_launch && has_hooks(t)) {
         t->strategy->after_launch(t);
         if (t->record)
             t->events[t->n_events - 1].checked_ns = fl_now_ns();
     }
-}
-
-bool fl_is_unchecked(const struct fl_trial *t)
-{
-    return t->site->planted && t->scenario && t->scenario->plant_unchecked;
 }
 
 /* ---- other calls ---- */
@@ -161,8 +167,13 @@ static void call_begin(struct fl_trial *t, const struct fl_site *site,
 {
     t->calls++;
     t->site = site;
+    t->in_call = true;
     if (t->record)
-        new_event(t, site, frame)->begin_ns = fl_now_ns();
+        new_event(t, site, frame);
+    if (t->strategy->before_call)
+        t->strategy->before_call(t);
+    if (t->record)
+        t->events[t->n_events - 1].begin_ns = fl_now_ns();
 }
 
 void fl_call_begin(struct fl_trial *t, const struct fl_site *site)
@@ -183,15 +194,13 @@ cudaError_t fl_call_end(struct fl_trial *t, cudaError_t code,
         fl_known_good(t, waited_for);
     else if (t->strategy->blocking)     /* every launch so far has waited */
         fl_known_good(t, FL_ALL_STREAMS);
+    if (t->strategy->after_call)
+        t->strategy->after_call(t);
     return code;
 }
 
 void fl_step_end(struct fl_trial *t, const struct fl_site *site)
 {
-    if (t->strategy->step_end) {
-        t->site = site;
-        t->strategy->step_end(t);
-    }
     call_begin(t, site, __builtin_frame_address(0));
     cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess) {
@@ -204,19 +213,27 @@ void fl_step_end(struct fl_trial *t, const struct fl_site *site)
         }
     }
     fl_call_end(t, code, FL_ALL_STREAMS);
+    if (t->strategy->step_end)
+        t->strategy->step_end(t);
 }
 
 /* ---- for strategies ---- */
 
 unsigned fl_launch_now(const struct fl_trial *t) { return t->launches; }
 cudaStream_t fl_stream_now(const struct fl_trial *t) { return t->stream; }
+const char *fl_call_now(const struct fl_trial *t) { return t->site->text; }
 void **fl_strategy_state(struct fl_trial *t) { return &t->strategy_state; }
+
+void fl_called(struct fl_trial *t, unsigned calls)
+{
+    t->strategy_calls += calls;
+}
 
 void fl_check(struct fl_trial *t, const char *api, cudaError_t code)
 {
-    t->strategy_calls++;
+    fl_called(t, 1);
     if (code != cudaSuccess && code != cudaErrorNotReady)
-        found(t, api, code, t->site, true);
+        found(t, api, code, t->site, !t->in_call);
 }
 
 void fl_waited(struct fl_trial *t) { t->host_waits++; }
@@ -238,6 +255,12 @@ void fl_known_good(struct fl_trial *t, cudaStream_t stream)
 {
     if (t->record)
         fl_known_good_up_to(t, stream, t->launches);
+}
+
+void fl_innocent_after(struct fl_trial *t, unsigned number)
+{
+    for (size_t i = t->n_events; i-- > 0 && t->events[i].launch > number; )
+        t->events[i].known_good = true;
 }
 
 void fl_name_suspect(struct fl_trial *t, unsigned number)

@@ -1,4 +1,5 @@
-/* The strategies' hooks, and the table of them made from strategies.def.
+/* The strategies' hooks but those of strategy_*.c, and the table of them all,
+ * made from strategies.def.
  * A launch's own return code is gone by the time a hook runs (nvcc's stub
  * drops it), so launch errors are asked for with cudaGetLastError. */
 #include <cuda.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #include "harness/scenario.h"
-#include "harness/strategy.h"
+#include "harness/strategy_hooks.h"
 
 static void get_last_error(struct fl_trial *t)
 {
@@ -180,15 +181,13 @@ static void crumbs_read(struct fl_trial *t)
             fl_name_suspect(t, c->seen[i][BEGUN]);
 }
 
-enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4, SEES_ALL = 8 };
 
 const struct fl_strategy fl_strategies[] = {
-#define STRATEGY(ident, name_, traits, start_, before, after, end, report, \
-                 summary_) \
+#define STRATEGY(ident, name_, traits, summary_, ...) \
     { .name = name_, .summary = summary_, .blocking = (traits) & BLOCKING, \
       .claims_own = (traits) & OWN, .interval = (traits) & INTERVAL, \
-      .start = start_, .before_launch = before, .after_launch = after, \
-      .step_end = end, .at_report = report },
+      .sees_all = (traits) & SEES_ALL, __VA_ARGS__ },
 #include "harness/strategies.def"
 #undef STRATEGY
     { .name = NULL }

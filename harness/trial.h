@@ -54,6 +54,7 @@ struct fl_trial {
     size_t all_good_before;     /* events before it are known good */
     bool names_suspects;        /* the strategy did, see fl_name_suspect() */
     const struct fl_site *site; /* of the launch or call in force */
+    bool in_call;               /* which of the two it is */
     cudaStream_t stream;        /* of the launch in force */
     void *stack_base;           /* where call stacks end */
 

@@ -40,7 +40,12 @@
         .note = "cudaGetLastError may also return errors of earlier " \
                 "asynchronous launches"), \
     EXPECT("event-poll", FL_EXACT | FL_LATE, code, NULL, FL_DERIVED, \
-        .note = "exact when all launches before were seen complete")
+        .note = "exact when all launches before were seen complete"), \
+    EXPECT("graph", FL_LATE, code, wait, FL_DERIVED, \
+        .note = "nothing runs before the graph is launched, ahead of the " \
+                "wait; any launch of the graph may be to blame"), \
+    EXPECT("graph-sync", FL_LATE, code, wait, FL_DERIVED, \
+        .note = "the graph is known, not the launch in it")
 /* Where work is serial: only the fault launch has begun and not ended. */
 #define EXPECT_CRUMBS(code, here, wait) \
     EXPECT("breadcrumb", FL_EXACT, code, here, FL_DERIVED, \
