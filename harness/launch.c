@@ -233,7 +233,12 @@ void fl_check(struct fl_trial *t, const char *api, cudaError_t code)
 {
     fl_called(t, 1);
     if (code != cudaSuccess && code != cudaErrorNotReady)
-        found(t, api, code, t->site, !t->in_call);
+        fl_report(t, api, code);
+}
+
+void fl_report(struct fl_trial *t, const char *source, cudaError_t code)
+{
+    found(t, source, code, t->site, !t->in_call);
 }
 
 void fl_waited(struct fl_trial *t) { t->host_waits++; }
@@ -255,6 +260,18 @@ void fl_known_good(struct fl_trial *t, cudaStream_t stream)
 {
     if (t->record)
         fl_known_good_up_to(t, stream, t->launches);
+}
+
+void fl_leave_early(struct fl_trial *t)
+{
+    t->beacon_arg.flags |= FL_BEACON_EARLY_OUT;
+}
+
+unsigned fl_left_early(const struct fl_trial *t)
+{
+    const struct fl_beacon_record *b = t->beacon;
+    return __atomic_load_n(&b->set, __ATOMIC_ACQUIRE) && b->left ? b->launch
+                                                                 : 0;
 }
 
 void fl_innocent_after(struct fl_trial *t, unsigned number)

@@ -96,6 +96,23 @@ static void event_poll(struct fl_trial *t)
     }
 }
 
+/* ---- dsa ----
+ * A kernel that finds a bad value writes a record to mapped host memory and
+ * leaves, as PyTorch's device-side assertions do; here the beacon's record is
+ * that record. The host looks at it whenever it comes by. No fault happens, so
+ * the context lives; what a kernel does not check is found as under async. */
+static void dsa_look(struct fl_trial *t)
+{
+    if (fl_left_early(t))
+        fl_report(t, "failure record", cudaErrorAssert);
+}
+
+static void dsa_name(struct fl_trial *t)
+{
+    if (fl_left_early(t))
+        fl_name_suspect(t, fl_left_early(t));
+}
+
 /* ---- breadcrumb ----
  * Around each launch its number is written to mapped host memory, in the
  * order of its stream and by the stream itself: the host waits for nothing,

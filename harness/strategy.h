@@ -53,6 +53,14 @@ void fl_known_good(struct fl_trial *t, cudaStream_t stream);
 void fl_known_good_up_to(struct fl_trial *t, cudaStream_t stream,
                          unsigned number);
 
+/* From now on kernels are to record what a check of theirs can see and to
+ * leave; the number of the launch in which one did, 0 for none. */
+void fl_leave_early(struct fl_trial *t);
+unsigned fl_left_early(const struct fl_trial *t);
+
+/* An error that no call has returned: `source` told of it. */
+void fl_report(struct fl_trial *t, const char *source, cudaError_t code);
+
 /* Launches after `number` have not reached the device yet. */
 void fl_innocent_after(struct fl_trial *t, unsigned number);
 

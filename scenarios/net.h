@@ -57,6 +57,19 @@
     EXPECT("breadcrumb", FL_EXACT, code, NULL, FL_DERIVED, \
         .note = "whoever learns of the error, and when, the crumbs name the " \
                 "one launch that began and did not end")
+/* Where the kernel's own check can see the fault: it leaves instead, and its
+ * record names the launch. Where none can, `where` is async's. */
+#define EXPECT_DSA(here, wait) \
+    EXPECT("dsa", FL_EXACT, 710, here, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the device is done when the host looks"), \
+    EXPECT("dsa", FL_EXACT, 710, wait, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_LAZY), \
+    EXPECT("dsa", FL_EXACT, 710, NULL, FL_DERIVED, \
+        .note = "whenever the host looks, the record names the launch")
+#define EXPECT_DSA_BLIND(code, where) \
+    EXPECT("dsa", FL_LATE, code, where, FL_DERIVED, \
+        .note = "no check in the kernel can see it: found as under async")
 
 enum {
     BATCH = 4,
