@@ -274,6 +274,14 @@ unsigned fl_left_early(const struct fl_trial *t)
                                                                  : 0;
 }
 
+bool fl_is_known_good(const struct fl_trial *t, unsigned number)
+{
+    for (size_t i = 0; i < t->n_events; i++)
+        if (t->events[i].is_launch && t->events[i].launch == number)
+            return t->events[i].known_good;
+    return false;
+}
+
 void fl_innocent_after(struct fl_trial *t, unsigned number)
 {
     for (size_t i = t->n_events; i-- > 0 && t->events[i].launch > number; )

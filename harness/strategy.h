@@ -61,6 +61,7 @@ unsigned fl_left_early(const struct fl_trial *t);
 /* An error that no call has returned: `source` told of it. */
 void fl_report(struct fl_trial *t, const char *source, cudaError_t code);
 
+bool fl_is_known_good(const struct fl_trial *t, unsigned number);
 /* Launches after `number` have not reached the device yet. */
 void fl_innocent_after(struct fl_trial *t, unsigned number);
 

@@ -12,4 +12,10 @@ void fl_graph_before_call(struct fl_trial *t);
 void fl_graph_step_end(struct fl_trial *t);
 void fl_graph_at_report(struct fl_trial *t);
 
+/* strategy_cupti.c */
+void fl_cupti_start(struct fl_trial *t);
+void fl_cupti_before_launch(struct fl_trial *t);
+void fl_cupti_after_launch(struct fl_trial *t);
+void fl_cupti_at_report(struct fl_trial *t);
+
 #endif

@@ -78,7 +78,9 @@ PROGRAM static void window(struct fl_trial *t, struct state *s, unsigned b)
         EXPECT("dsa", FL_MISATTRIBUTED, 9, "train_step", FL_HEADER,
             .note = "a kernel that was not launched records nothing"),
         EXPECT("breadcrumb", FL_EXACT, 9, "window", FL_HEADER,
-            .note = "by the launch's own check; crumbs say nothing here"));
+            .note = "by the launch's own check; crumbs say nothing here"),
+        EXPECT("cupti-log", FL_EXACT, 9, "window", FL_HEADER,
+            .note = "the callback sees the code that nvcc's stub drops"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)

@@ -124,7 +124,10 @@ PROGRAM static void amplify(struct fl_trial *t, struct state *s, int count)
         EXPECT("dsa", FL_MISATTRIBUTED, 9, "train_step", FL_REPORT,
             .note = "a kernel that was not launched records nothing"),
         EXPECT("breadcrumb", FL_MISATTRIBUTED, 9, "net_attention", FL_REPORT,
-            .note = "a launch that failed when it was made leaves no mark"));
+            .note = "a launch that failed when it was made leaves no mark"),
+        EXPECT("cupti-log", FL_EXACT, 9, "amplify", FL_HEADER,
+            .note = "the callback sees what every launch returns, the "
+                    "library's too"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)

@@ -57,6 +57,18 @@
     EXPECT("breadcrumb", FL_EXACT, code, NULL, FL_DERIVED, \
         .note = "whoever learns of the error, and when, the crumbs name the " \
                 "one launch that began and did not end")
+/* Where work is serial: a tool sees the codes that launches return, and in its
+ * log the fault launch is the first that has not ended. */
+#define EXPECT_LOG(code, next, wait) \
+    EXPECT("cupti-log", FL_EXACT, code, next, FL_OPEN, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the next launch returns the code"), \
+    EXPECT("cupti-log", FL_EXACT, code, wait, FL_OPEN, \
+        .device = FL_SIM, .mode = FL_LAZY), \
+    EXPECT("cupti-log", FL_EXACT, code, NULL, FL_OPEN, .device = FL_SIM), \
+    EXPECT("cupti-log", FL_EXACT | FL_LATE | FL_MISATTRIBUTED, code, NULL, \
+        FL_OPEN, \
+        .note = "which activity records survive a fault is not documented")
 /* Where the kernel's own check can see the fault: it leaves instead, and its
  * record names the launch. Where none can, `where` is async's. */
 #define EXPECT_DSA(here, wait) \

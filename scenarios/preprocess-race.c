@@ -120,7 +120,14 @@ PROGRAM static void gather_samples(struct fl_trial *t, struct state *s,
             .note = "the gather's check sees the stale index"),
         EXPECT("breadcrumb", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
             FL_DERIVED, .some = FL_LATE | FL_EXACT,
-            .note = "two suspects while the augmentation's stream is busy"));
+            .note = "two suspects while the augmentation's stream is busy"),
+        EXPECT("cupti-log", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
+            FL_OPEN, .device = FL_SIM, .some = FL_LATE | FL_EXACT,
+            .note = "two suspects until the augmentation has ended"),
+        EXPECT("cupti-log", FL_HIDDEN | FL_LATE | FL_EXACT | FL_MISATTRIBUTED,
+            700, NULL, FL_OPEN,
+            .note = "which activity records survive a fault is not "
+                    "documented"));
     FL_LAUNCH(t, stream, k_add(stream, s->x, s->x, s->picked, TOKENS * DIM));
 }
 
