@@ -226,6 +226,20 @@ void fl_cells_print(const struct fl_cells *cells, FILE *out,
     free(sorted);
 }
 
+size_t fl_cells_sum_up(struct fl_cells *cells, const struct fl_json *listing,
+                       FILE *table, bool color)
+{
+    fl_cells_check_some(cells, listing);
+    size_t deviating = fl_cells_deviating(cells);
+    if (table)
+        fl_cells_print(cells, table, false, color);
+    if (deviating) {
+        fprintf(stderr, "\n%zu of %zu cells deviate:\n", deviating, cells->n);
+        fl_cells_print(cells, stderr, true, false);
+    }
+    return deviating;
+}
+
 void fl_cells_free(struct fl_cells *cells)
 {
     for (size_t i = 0; i < cells->n; i++) {

@@ -171,6 +171,21 @@ static bool is_sampled(const char *variant, const char *mode)
     return !strcmp(variant, "faulty") && (!mode || !strcmp(mode, "random"));
 }
 
+/* Every shard draws the order of all trials, and so they share out all of
+ * them, each a like part of the cells. */
+static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
+{
+    if (!fl_shard(o->shard ? o->shard : "1/1", &plan->shard, &plan->shards))
+        return false;
+    for (size_t i = 0; i < plan->n; i++)
+        plan->trials[i].done = i % plan->shards != plan->shard - 1;
+    if (plan->n >= plan->shard)
+        return true;
+    fprintf(stderr, "faultlag: --shard %s: there are only %zu trials\n",
+            o->shard, plan->n);
+    return false;
+}
+
 bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
                   enum fl_device_kind device, struct fl_plan *plan)
 {
@@ -210,7 +225,7 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
         return false;
     }
     shuffle(plan, c.seed);
-    return true;
+    return take_shard(plan, o);
 }
 
 static const char *scenario_name(const struct fl_planned *t)
@@ -262,6 +277,14 @@ void fl_plan_add_traces(struct fl_plan *plan, const char *folder)
         fl_plan_add_trace(plan, strategies[i], path);
         free(path);
     }
+}
+
+size_t fl_plan_left(const struct fl_plan *plan)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        left += !plan->trials[i].done;
+    return left;
 }
 
 void fl_plan_free(struct fl_plan *plan)
