@@ -19,7 +19,8 @@ struct fl_options {
     const char *strategies, *variants, *filter, *device, *trials, *mode,
         *schedules, *seed, *jobs, *timeout, *csv, *json, *trace, *out,
         *resume, *as_json, *all, *columns, *color, *quiet, *help,
-        *shard;
+        *shard,
+        *timeline;
     bool schedules_given, device_given;
     const char *names[FL_MOST_ARGUMENTS];       /* positional arguments */
     const char *name;           /* the first one, or NULL */
