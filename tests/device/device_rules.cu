@@ -1,7 +1,7 @@
 /* The device and its kernels as they describe themselves. */
 #include <cuda.h>
 
-#include "kernels.cuh"
+#include "faults.cuh"
 
 RULE(device, count_and_current, HEADER, "there is a device, and it is current")
 {
@@ -124,15 +124,6 @@ RULE(device, limit_under_a_kernel, REPORT,
     OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));
 }
 
-__device__ __noinline__ int descend(int n, int *out)
-{
-    volatile int frame[16];
-    frame[n % 16] = n;
-    if (n > 0) frame[(n + 1) % 16] = descend(n - 1, out);
-    return frame[n % 16] + *out;
-}
-__global__ void recurse(int depth, int *out) { *out = descend(depth, out); }
-
 RULE(device, stack_limit, HEADER,
      "cudaLimitStackSize gives recursion the room it asks for")
 {
@@ -141,18 +132,6 @@ RULE(device, stack_limit, HEADER,
     OK(cudaDeviceSetLimit(cudaLimitStackSize, 200 << 10));
     recurse<<<1, 1>>>(500, p);
     OK(finish());
-}
-
-RULE(device, stack_overflow, OPEN,
-     "recursion deeper than the stack ruins the context: 700, 714 or 719")
-{
-    int *p = device_array<int>(1);
-    OK(cudaMemset(p, 0, sizeof(int)));
-    OK(cudaDeviceSetLimit(cudaLimitStackSize, 1024));
-    recurse<<<1, 1>>>(1 << 20, p);
-    cudaError_t e = finish();
-    EXPECT(e == cudaErrorIllegalAddress || e == cudaErrorHardwareStackError ||
-               e == cudaErrorLaunchFailure, 1);
 }
 
 RULE(device, no_peers, DERIVED, "one device has no peers to enable")
