@@ -106,7 +106,7 @@ RULE(fault, trap, REPORT, "__trap: 719")
     EXPECT(commit_trap(), cudaErrorLaunchFailure);
 }
 
-RULE_ENV(fault, time_limit, HEADER, "SIMGPU_TIME_LIMIT_MS=50",
+RULE_ENV(fault, time_limit, HEADER, "SIMGPU_TIME_LIMIT_MS=10",
          "a kernel that runs for longer than the device allows: 702")
 {
     EXPECT(commit_endless(), cudaErrorLaunchTimeout);

@@ -153,7 +153,7 @@ static void all_return(cudaError_t code, bool open, cudaError_t (*commit)())
         all_return(code, true, commit);                                    \
     }
 EVERY_CALL(700, HEADER, nullptr, cudaErrorIllegalAddress, commit_illegal)
-EVERY_CALL(702, HEADER, "SIMGPU_TIME_LIMIT_MS=50", cudaErrorLaunchTimeout,
+EVERY_CALL(702, HEADER, "SIMGPU_TIME_LIMIT_MS=10", cudaErrorLaunchTimeout,
            commit_endless)
 EVERY_CALL(710, HEADER, nullptr, cudaErrorAssert, commit_assert)
 EVERY_CALL(714, OPEN, nullptr, cudaErrorHardwareStackError, commit_overflow)
