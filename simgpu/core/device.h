@@ -101,9 +101,9 @@ uint64_t stream_id(const struct stream *s);
  * fill, write, wait or free whose device address is in no live allocation is
  * STATUS_INVALID. A call waits while its stream holds queue_depth commands. */
 
-/* Copies params. With launch_blocking it waits, but reports only errors of
- * queueing: what the kernel did is the next call's to report. *number gets
- * the launch number. */
+/* Copies params. With launch_blocking it waits (not for a part of a graph:
+ * that is waited for as a whole), but reports only errors of queueing: what the
+ * kernel did is the next call's to report. *number gets the launch number. */
 struct launch_desc {
     const struct program *program;
     uint32_t grid[3], block[3], dynamic_shared;

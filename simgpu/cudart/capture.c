@@ -155,7 +155,7 @@ static cudaError_t end_locked(struct rt_stream *s, cudaGraph_t *out)
         discard(c);
         return error;
     }
-    *out = c->graph->handle;
+    if (out) *out = c->graph->handle;
     dissolve(c);
     free(c);
     return cudaSuccess;
@@ -163,10 +163,11 @@ static cudaError_t end_locked(struct rt_stream *s, cudaGraph_t *out)
 
 cudaError_t capture_end(struct rt_stream *s, cudaGraph_t *out)
 {
-    if (!out) return cudaErrorInvalidValue;
-    *out = NULL;
     pthread_mutex_lock(&capture_lock);
-    cudaError_t error = end_locked(s, out);
+    /* Who gave the graph need not be told it. */
+    bool told = out || (s->capture && s->capture->borrowed);
+    if (out) *out = NULL;
+    cudaError_t error = told ? end_locked(s, out) : cudaErrorInvalidValue;
     pthread_mutex_unlock(&capture_lock);
     return error;
 }

@@ -162,7 +162,7 @@ cudaError_t capture_alloc(struct rt_stream *s, void **out, size_t size)
 cudaError_t capture_child(struct rt_stream *s, const struct graph *g)
 {
     struct work w = {.kind = WORK_CHILD};
-    if (g->has_memory) return cudaErrorNotSupported;
+    if (g->has_memory || g->has_conditionals) return cudaErrorNotSupported;
     pthread_mutex_lock(&capture_lock);
     struct node *n = NULL;
     cudaError_t error = !s->capture || s->capture->broken

@@ -248,7 +248,7 @@ void modules_unload(void);
 enum work_kind {
     WORK_EMPTY, WORK_LAUNCH, WORK_COPY, WORK_FILL, WORK_HOST, WORK_FREE,
     WORK_WRITE_VALUE, WORK_WAIT_VALUE, WORK_EVENT_RECORD, WORK_EVENT_WAIT,
-    WORK_ALLOC, WORK_CHILD,
+    WORK_ALLOC, WORK_CHILD, WORK_CONDITION,
 };
 struct work {
     enum work_kind kind;

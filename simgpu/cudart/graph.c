@@ -121,6 +121,7 @@ void node_free(struct node *n)
         graph_memory_share(n->work.memory.address, -1);
     if (n->handle) handle_take(HANDLE_GRAPH_NODE, n->handle);
     if (n->child) graph_free(n->child);
+    if (n->conditional) conditional_free(n->conditional);
     set_clear(&n->deps);
     free(n->data);
     free(n->attributes);
@@ -164,6 +165,7 @@ void graph_free(struct graph *g)
     if (g->handle) handle_take(HANDLE_GRAPH, g->handle);
     for (uint32_t i = 0; i < g->n; i++) node_free(g->nodes[i]);
     user_refs_release(g->users);
+    conditions_drop(g);
     free(g->nodes);
     free(g);
 }
@@ -192,7 +194,7 @@ static bool copy_node(struct graph *to, const struct node *n, bool handles)
         graph_memory_share(n->work.memory.address, 1);
     if (n->child && !(c->child = graph_copy(n->child, handles))) return false;
     if (c->child) c->child->is_child = true;
-    return true;
+    return !n->conditional || conditional_copy(c, n);
 }
 
 static bool copy_edge(struct graph *to, uint32_t i, const struct node *n,
@@ -215,7 +217,9 @@ struct graph *graph_copy(const struct graph *g, bool handles)
         for (uint32_t d = 0; d < deps->n; d++)
             if (!copy_edge(to, i, g->nodes[i], deps->nodes[d])) goto fail;
     }
+    if (!conditions_share(to, g)) goto fail;
     to->has_memory = g->has_memory;
+    to->has_conditionals = g->has_conditionals;
     if (g->handle) {
         to->numbered = g->numbered;
         to->kernels = g->kernels;

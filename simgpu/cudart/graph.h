@@ -29,6 +29,7 @@ struct node {
     void *storage;             /* parameters of a launch, owned */
     union node_given given;
     struct graph *child;       /* owned */
+    struct conditional *conditional; /* owned */
     struct node_set deps;
     cudaLaunchAttribute *attributes; /* set, that have no effect here */
     uint32_t n_attributes;
@@ -48,6 +49,9 @@ struct graph {
     bool is_child;             /* lives and dies with a node */
     bool capturing;            /* may not be destroyed, nor lose nodes */
     bool has_memory;           /* holds alloc or free nodes */
+    bool has_conditionals;
+    uint64_t *conditions;      /* handles that belong to it */
+    uint32_t n_conditions;
     uint32_t n_execs;          /* instantiations alive */
     struct user_ref *users;
 };
@@ -104,7 +108,16 @@ struct exec {
     uint32_t n_lanes;
     struct event *begun, *ended;
     uint64_t launches;
+    struct exec *top;        /* the one that is launched, or itself */
 };
+/* Where a launch of it goes. */
+struct launch_target { struct stream *core; int priority; uint64_t launch; };
+/* From a graph without handles, which it owns from now on, whatever comes. */
+cudaError_t exec_make(struct graph *flat, unsigned long long flags,
+                      struct exec *top, struct exec **out);
+void exec_free(struct exec *e);
+/* Queues everything once. */
+enum status exec_run(struct exec *e, const struct launch_target *t);
 struct exec *exec_get(cudaGraphExec_t handle);
 /* Puts the nodes of all children into g itself. */
 bool graph_unfold(struct graph *g);
@@ -123,6 +136,7 @@ struct node_spec {
     struct work work;
     union node_given given;
     bool attributes;           /* says cooperative and priority, too */
+    const struct conditional *conditional; /* of a node that is one */
 };
 cudaError_t spec_kernel(const struct cudaKernelNodeParams *p,
                         struct node_spec *out);
@@ -158,6 +172,36 @@ enum cudaGraphExecUpdateResult node_refuses(const struct node *n,
 bool node_is_plane(const struct node *n, const struct node_spec *to);
 cudaError_t exec_set_child(cudaGraphExec_t exec, cudaGraphNode_t node,
                            cudaGraph_t child);
+
+/* ---- conditional nodes (graph_conditional.c) ------------------------------------------------ */
+
+struct conditional {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    uint32_t n;
+    struct graph **bodies;
+    cudaGraph_t *handles;      /* of the bodies, as the program sees them */
+    /* in an executable graph, where the bodies are owned by these: */
+    struct exec **execs;
+    struct stream *stream;     /* that the bodies run in */
+    uint64_t gate;             /* device address: runs that have ended */
+    uint32_t runs;
+};
+cudaError_t graph_add_conditional(cudaGraphNode_t *out, cudaGraph_t graph,
+                                  const cudaGraphNode_t *deps,
+                                  const cudaGraphEdgeData *data, size_t n_deps,
+                                  struct cudaConditionalNodeParams *p);
+bool conditional_copy(struct node *to, const struct node *from);
+void conditional_free(struct conditional *c);
+/* Makes the bodies executable. */
+cudaError_t conditional_make(struct node *n, struct exec *e);
+enum status conditional_run(struct conditional *c, struct stream *core,
+                            const struct launch_target *t);
+/* A copy of a graph holds its conditions too; dropped by the last one. */
+bool conditions_share(struct graph *to, const struct graph *from);
+void conditions_drop(struct graph *g);
+/* Those with a default value get it. */
+enum status conditions_reset(const struct graph *g, struct stream *core);
 
 /* Memory of alloc nodes (graph_memory.c). */
 cudaError_t graph_memory_node(struct graph *g, size_t size,

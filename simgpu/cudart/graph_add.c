@@ -77,7 +77,8 @@ static cudaError_t add_child(cudaGraphNode_t *out, cudaGraph_t graph,
     struct node *n;
     if (!c || child == graph || (move && c->is_child))
         return cudaErrorInvalidValue;
-    if (c->has_memory && !move) return cudaErrorNotSupported;
+    if ((c->has_memory && !move) || c->has_conditionals)
+        return cudaErrorNotSupported;
     cudaError_t error = add_node(out, graph, b, cudaSuccess, &spec, &n);
     if (error != cudaSuccess) return error;
     n->child = move ? c : graph_copy(c, true);
@@ -120,6 +121,9 @@ API(CALL_CONTEXT, cudaGraphAddNode,
                          p->graph.ownership == cudaGraphChildGraphOwnershipMove);
     case cudaGraphNodeTypeMemAlloc:
         return graph_add_alloc(out, graph, deps, data, n_deps, &p->alloc);
+    case cudaGraphNodeTypeConditional:
+        return graph_add_conditional(out, graph, deps, data, n_deps,
+                                     &p->conditional);
     case cudaGraphNodeTypeMemFree:
         return graph_add_free(out, graph, deps, data, n_deps, p->free.dptr);
     default: {

@@ -25,7 +25,7 @@ API(CALL_CONTEXT, cudaGraphClone, (cudaGraph_t *out, cudaGraph_t graph),
 {
     struct graph *g = graph_get(graph);
     if (!out || !g) return cudaErrorInvalidValue;
-    if (g->has_memory) return cudaErrorNotSupported;
+    if (g->has_memory || g->has_conditionals) return cudaErrorNotSupported;
     struct graph *copy = graph_copy(g, true);
     if (!copy) return cudaErrorMemoryAllocation;
     *out = copy->handle;

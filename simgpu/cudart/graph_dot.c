@@ -99,6 +99,8 @@ static void write_graph(FILE *f, const struct graph *g, unsigned flags)
         const struct node *n = g->nodes[i];
         write_node(f, n, flags);
         if (n->child) write_graph(f, n->child, flags);
+        for (uint32_t b = 0; n->conditional && b < n->conditional->n; b++)
+            write_graph(f, n->conditional->bodies[b], flags);
     }
     fprintf(f, "  }\n");
 }

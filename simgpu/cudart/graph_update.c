@@ -35,6 +35,10 @@ enum cudaGraphExecUpdateResult node_refuses(const struct node *n,
         (!same_fill_shape(a, b) ||
          kind_of_memory(a->fill.dst) != kind_of_memory(b->fill.dst)))
         return cudaGraphExecUpdateErrorParametersChanged;
+    if (n->conditional && to->conditional &&
+        (n->conditional->type != to->conditional->type ||
+         n->conditional->n != to->conditional->n))
+        return cudaGraphExecUpdateErrorParametersChanged;
     if (to->attributes && a->kind == WORK_LAUNCH &&
         (a->launch.cooperative != b->launch.cooperative ||
          (priorities && a->launch.priority != b->launch.priority)))
@@ -104,7 +108,8 @@ static enum cudaGraphExecUpdateResult compare_edges(
 
 static struct node_spec spec_of(const struct node *n)
 {
-    return (struct node_spec){n->type, n->work, n->given, true};
+    return (struct node_spec){n->type, n->work, n->given, true,
+                              n->conditional};
 }
 
 static enum cudaGraphExecUpdateResult compare(
@@ -126,6 +131,15 @@ static enum cudaGraphExecUpdateResult compare(
     return r;
 }
 
+/* The pairing of a body of two conditional nodes. */
+static struct pairing of_body(const struct node *from, const struct node *to,
+                              uint32_t b)
+{
+    struct graph *f = from->conditional->execs[b]->graph;
+    struct graph *t = to->conditional->bodies[b];
+    return (struct pairing){f->nodes, t->nodes, f->n, t->n};
+}
+
 static cudaError_t take_over(const struct pairing *p)
 {
     for (uint32_t i = 0; i < p->n_to; i++) {
@@ -135,6 +149,13 @@ static cudaError_t take_over(const struct pairing *p)
             return cudaErrorMemoryAllocation;
         p->from[i]->origin = p->to[i]->origin;
         p->from[i]->place = place;
+        struct conditional *c = p->from[i]->conditional;
+        if (c) c->handle = p->to[i]->conditional->handle;
+        for (uint32_t b = 0; c && b < c->n; b++) {
+            struct pairing body = of_body(p->from[i], p->to[i], b);
+            if (take_over(&body) != cudaSuccess)
+                return cudaErrorMemoryAllocation;
+        }
     }
     return cudaSuccess;
 }
@@ -152,8 +173,9 @@ static bool holds_memory(struct node *const *nodes, uint32_t n,
     return false;
 }
 
-static cudaError_t update(struct pairing *p, bool priorities,
-                          cudaGraphExecUpdateResultInfo *info)
+/* Bodies of conditional nodes included. */
+static cudaError_t compare_all(const struct pairing *p, bool priorities,
+                               cudaGraphExecUpdateResultInfo *info)
 {
     struct node **room = malloc((p->n_from + p->n_to + 1) * sizeof *room);
     if (!room) return cudaErrorMemoryAllocation;
@@ -161,8 +183,23 @@ static cudaError_t update(struct pairing *p, bool priorities,
                        ? cudaGraphExecUpdateErrorNotSupported
                        : compare(p, priorities, info, room);
     free(room);
-    return info->result == cudaGraphExecUpdateSuccess
-               ? take_over(p) : cudaErrorGraphExecUpdateFailure;
+    cudaError_t error = info->result == cudaGraphExecUpdateSuccess
+                            ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
+    for (uint32_t i = 0; i < p->n_to && error == cudaSuccess; i++) {
+        const struct conditional *c = p->to[i]->conditional;
+        for (uint32_t b = 0; c && b < c->n && error == cudaSuccess; b++) {
+            struct pairing body = of_body(p->from[i], p->to[i], b);
+            error = compare_all(&body, priorities, info);
+        }
+    }
+    return error;
+}
+
+static cudaError_t update(const struct pairing *p, bool priorities,
+                          cudaGraphExecUpdateResultInfo *info)
+{
+    cudaError_t error = compare_all(p, priorities, info);
+    return error == cudaSuccess ? take_over(p) : error;
 }
 
 /* A copy of g with its children unfolded, or NULL. */
@@ -187,7 +224,14 @@ API(CALL_CONTEXT, cudaGraphExecUpdate,
     struct graph *flat = flat_copy(g);
     if (!flat) return cudaErrorMemoryAllocation;
     struct pairing p = {e->graph->nodes, flat->nodes, e->graph->n, flat->n};
+    /* Bodies are queued as the graph runs: what is under way keeps them. */
+    if (e->graph->has_conditionals) event_wait(e->ended);
     cudaError_t error = update(&p, exec_uses_priorities(e), info);
+    if (error == cudaSuccess) {
+        conditions_drop(e->graph);
+        if (!conditions_share(e->graph, flat))
+            error = cudaErrorMemoryAllocation;
+    }
     graph_free(flat);
     return error;
 }

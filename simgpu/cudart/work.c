@@ -92,6 +92,7 @@ static enum status run(struct stream *core, const struct work *w)
         return run_event(core, w);
     case WORK_ALLOC:
     case WORK_CHILD:
+    case WORK_CONDITION:
         return STATUS_INVALID; /* exist in graphs only */
     }
     return STATUS_INVALID;

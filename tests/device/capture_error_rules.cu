@@ -229,10 +229,14 @@ RULE(capture, work_after_the_join_counts, REPORT,
 }
 
 RULE(capture, end_arguments, REPORT,
-     "ending the null stream's: 401; nowhere to put the graph: 1")
+     "ending the null stream's: 401; nowhere to put the graph: 1, unless the "
+     "program gave it")
 {
     cudaStream_t s = stream();
-    cudaGraph_t g;
+    cudaGraph_t g = new_graph();
+    OK(cudaStreamBeginCaptureToGraph(s, g, nullptr, nullptr, 0,
+                                     cudaStreamCaptureModeRelaxed));
+    OK(cudaStreamEndCapture(s, nullptr));
     EXPECT(cudaStreamEndCapture(0, &g), cudaErrorIllegalState);
     begin(s);
     EXPECT(cudaStreamEndCapture(s, nullptr), cudaErrorInvalidValue);
