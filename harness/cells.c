@@ -84,6 +84,8 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
         if (!c->deviation)
             c->deviation = fl_strdup(fl_row_get(row, FL_COL_deviation));
     }
+    if (set & FL_SKIPPED && !c->skip)
+        c->skip = fl_strdup(fl_row_get(row, FL_COL_reason));
     add_report(c, row);
 }
 
@@ -167,7 +169,7 @@ static void cell_columns(struct fl_cell *c, bool only_deviating,
                             : fl_strdup("");
     out[7] = c->site ? fl_format("%s%s", c->site,
                                  c->many_sites ? " and others" : "")
-                     : fl_strdup("");
+                     : fl_strdup(c->skip ? c->skip : "");
 }
 
 static void print_lines(char *(*lines)[COLUMNS], size_t n, FILE *out,
@@ -244,6 +246,7 @@ void fl_cells_free(struct fl_cells *cells)
         free(c->site);
         free(c->latencies_ns);
         free(c->deviation);
+        free(c->skip);
     }
     free(cells->cells);
     *cells = (struct fl_cells){ 0 };

@@ -20,6 +20,7 @@ struct fl_cell {
     double *betweens;           /* launches, of each report */
     size_t n_latencies, n_betweens;
     char *deviation;            /* of the first trial that deviates */
+    char *skip;                 /* why the first skipped one was; or NULL */
 };
 
 struct fl_cells { struct fl_cell *cells; size_t n; };

@@ -79,6 +79,8 @@ PROGRAM static void mask(struct fl_trial *t, struct state *s, unsigned b)
                     "copy of the loss is the next call with one"),
         EXPECT_NOT_WAITED(700, "attention", "read_loss"),
         EXPECT_CRUMBS(700, "mask", "read_loss"),
+        EXPECT_LOG(700, "attention", "read_loss"),
+        EXPECT_DSA("mask", "read_loss"),
         EXPECT_WAITED(700, "mask"));
 }
 

@@ -115,6 +115,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
                     "copy of the loss is the next call with one"),
         EXPECT_NOT_WAITED(710, "mean_loss", "read_loss"),
         EXPECT_CRUMBS(710, "loss", "read_loss"),
+        EXPECT_LOG(710, "mean_loss", "read_loss"),
+        EXPECT_DSA("loss", "read_loss"),
         EXPECT_WAITED(710, "loss"));
 }
 

@@ -70,6 +70,8 @@ PROGRAM static void embed(struct fl_trial *t, struct state *s, unsigned b)
                         "the copy of the loss is the next call with one"),
             EXPECT_NOT_WAITED(710, "net_attention", "read_loss"),
             EXPECT_CRUMBS(710, "embed", "read_loss"),
+            EXPECT_LOG(710, "net_attention", "read_loss"),
+            EXPECT_DSA("embed", "read_loss"),
             EXPECT_WAITED(710, "embed"));
 }
 

@@ -82,6 +82,8 @@ PROGRAM static void last_hidden(struct fl_trial *t, struct state *s)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "net_classify", "train_step"),
         EXPECT_CRUMBS(700, "last_hidden", "train_step"),
+        EXPECT_LOG(700, "net_classify", "train_step"),
+        EXPECT_DSA("last_hidden", "train_step"),
         EXPECT_WAITED(700, "last_hidden"));
 }
 

@@ -43,6 +43,7 @@ PROGRAM static void square(struct fl_trial *t, struct lookup *l, int n)
 
     FL_PLANT(t, l->net.stream, k_square(l->net.stream, arena, n, blocks,
                                         fl_beacon(t)),
+        EXPECT_DSA("square", "train_step"),
         EXPECT("*", FL_SILENT, 0, NULL, FL_DERIVED,
             .note = "the neighbour is the program's own memory"));
 }

@@ -76,6 +76,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "net_backward", "train_step"),
         EXPECT_CRUMBS(710, "loss", "train_step"),
+        EXPECT_LOG(710, "net_backward", "train_step"),
+        EXPECT_DSA("loss", "train_step"),
         EXPECT_WAITED(710, "loss"));
 }
 

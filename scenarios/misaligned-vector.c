@@ -43,6 +43,8 @@ PROGRAM static void add_slice(struct fl_trial *t, struct lookup *l, unsigned b)
                         "the next call that is checked is the step's end"),
             EXPECT_NOT_WAITED(716, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(716, "add_slice", "train_step"),
+            EXPECT_LOG(716, "lookup_encode", "train_step"),
+            EXPECT_DSA_BLIND(716, "train_step"),
             EXPECT_WAITED(716, "add_slice"));
 }
 

@@ -86,6 +86,8 @@ PROGRAM static void sample(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "extend", "infer_step"),
         EXPECT_CRUMBS(710, "sample", "infer_step"),
+        EXPECT_LOG(710, "extend", "infer_step"),
+        EXPECT_DSA("sample", "infer_step"),
         EXPECT_WAITED(710, "sample"));
 }
 

@@ -24,6 +24,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT("*", FL_SILENT, 0, NULL, FL_REPORT,
                 .note = "the table ends inside a mapped page"));
 }
