@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/cells.h"
 #include "harness/listing.h"
 #include "harness/random.h"
 
@@ -164,13 +165,6 @@ static void shuffle(struct fl_plan *plan, uint64_t seed)
     plan->trials = sorted;
 }
 
-/* Would a bench learn from a second trial? Eager and lazy are bounds, not
- * samples, and a program without a fault only has to be clean. */
-static bool is_sampled(const char *variant, const char *mode)
-{
-    return !strcmp(variant, "faulty") && (!mode || !strcmp(mode, "random"));
-}
-
 /* Every shard draws the order of all trials, and so they share out all of
  * them, each a like part of the cells. */
 static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
@@ -211,7 +205,8 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
             for (size_t k = 0; k < c.n_strategies; k++)
                 for (size_t m = 0; m < c.n_schedules; m++) {
                     const char *mode = c.schedules[m];
-                    bool once = !o->name && !is_sampled(c.variants[v], mode);
+                    bool once = !o->name
+                        && !fl_is_sampled(c.variants[v], mode ? mode : "free");
                     for (unsigned long long n = 0;
                          n < (once && c.trials ? 1 : c.trials); n++)
                         add(plan, listing, c.scenarios[i], c.variants[v],
