@@ -14,7 +14,7 @@ __global__ void work(int *p, int n)
 static int failures, enters, exits, kernels, copies, fills, calls, syncs,
     pushed;
 static unsigned launch_correlation, kernel_correlation, refused;
-static unsigned long long kernel_start, kernel_end;
+static unsigned long long kernel_start, kernel_end, last_end;
 static char symbol[256], kernel_name[256];
 
 #define CHECK(what)                                                      \
