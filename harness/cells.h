@@ -31,6 +31,10 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row);
 void fl_cells_check_some(struct fl_cells *cells,
                          const struct fl_json *listing);
 size_t fl_cells_deviating(const struct fl_cells *cells);
+/* The end of a run: looks at what only the whole can show, tells the table to
+ * `table` (NULL: nobody), and to stderr which cells deviate. How many do. */
+size_t fl_cells_sum_up(struct fl_cells *cells, const struct fl_json *listing,
+                       FILE *table, bool color);
 /* A table for people, in the order of scenario, variant and strategy; with
  * `only_deviating` just the cells that deviate, and how. */
 void fl_cells_print(const struct fl_cells *cells, FILE *out,

@@ -224,7 +224,6 @@ const struct fl_scenario scenario_attention_mask = {
         "(huggingface/transformers #28104)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "attention_bias_kernel",
     .fault_file = "kernels/attention.cu",
     .guard = "the bucket numbers are clamped to the valid range before use",

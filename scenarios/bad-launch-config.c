@@ -153,7 +153,6 @@ const struct fl_scenario scenario_bad_launch_config = {
         "from shapes (uber-research/sbnet #21, pytorch/ort #116)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .guard = "the signals are cut to the largest block",
     .setup = setup,
     .step = train_step,

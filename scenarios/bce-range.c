@@ -196,7 +196,6 @@ const struct fl_scenario scenario_bce_range = {
         "#471)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "bce_kernel",
     .fault_file = "kernels/loss.cu",
     .guard = "the scores are clamped into the range before use",

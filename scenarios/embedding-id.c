@@ -167,7 +167,6 @@ const struct fl_scenario scenario_embedding_id = {
         "meta-llama/llama-cookbook #189)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_assert_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the look-up checks each id and takes zeros for a bad one",

@@ -171,7 +171,6 @@ const struct fl_scenario scenario_empty_mask_minus_one = {
         "(microsoft/onnxruntime #31994)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "last_kept_kernel",
     .fault_file = "kernels/mask.cu",
     .guard = "the first position of each sequence is always kept",

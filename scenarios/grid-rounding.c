@@ -118,7 +118,6 @@ const struct fl_scenario scenario_grid_rounding = {
         "(numba/numba #7284)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "square_kernel",
     .fault_file = "kernels/elementwise.cu",
     .setup = setup,

@@ -124,7 +124,6 @@ const struct fl_scenario scenario_host_buffer_reuse = {
         "(sgl-project/mini-sglang #67)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -107,7 +107,6 @@ const struct fl_scenario scenario_int32_overflow_offset = {
         "(alexzhang13/flashattention2-custom-mask #2)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "dequantise_kernel",
     .fault_file = "kernels/gather.cu",
     .setup = setup,

@@ -157,7 +157,6 @@ const struct fl_scenario scenario_label_range = {
         "modelscope/ms-swift #3267)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "cross_entropy_kernel",
     .fault_file = "kernels/loss.cu",
     .guard = "the labels are clamped to the valid range before use",

@@ -106,7 +106,6 @@ const struct fl_scenario scenario_misaligned_vector = {
         "an extension's int4 load on a view (Jim137/qkan #26)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "add4_kernel",
     .fault_file = "kernels/elementwise.cu",
     .guard = "a scalar kernel when the pointer is not aligned",

@@ -190,7 +190,6 @@ const struct fl_scenario scenario_nan_probability = {
         "flashinfer-ai/flashinfer #2708)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "sample_kernel",
     .fault_file = "kernels/sample.cu",
     .guard = "weights that are not finite or negative become zero first",

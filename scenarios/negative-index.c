@@ -56,7 +56,6 @@ const struct fl_scenario scenario_negative_index = {
         "overruns pass (risc0/risc0 #3803)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the kernel checks each index and takes zeros for a bad one",

@@ -111,7 +111,6 @@ const struct fl_scenario scenario_use_after_free = {
         "still to come (vllm-project/vllm #43020)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "join_kernel",
     .fault_file = "kernels/reduce.cu",
     .setup = setup,

@@ -143,6 +143,7 @@ struct device {
 
     struct stream *streams, *legacy;
     uint64_t next_stream_id, launches;
+    uint32_t builtins;           /* that launched kernels call, as bits */
     struct command_list ready;   /* edges met, not looked at yet */
     struct command_list active;  /* run in pieces by executors */
     struct command_list polled;  /* wait-values that did not hold */

@@ -258,6 +258,7 @@ static enum status submit_launch(struct stream *s, const struct launch_desc *l,
     }
     c->grid.launch.params = c->grid.params;
     c->grid.launch.number = ++d->launches;
+    d->builtins |= l->program->builtins;
     if (number) *number = d->launches;
     end(s, c);
     return STATUS_OK;

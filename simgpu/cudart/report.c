@@ -1,7 +1,7 @@
 /* Fault records for people and for programs.
  *
  * CUDA itself says nothing when a context is lost, and so does simgpu, unless
- * SIMGPU_REPORT (or SIMGPU_VERBOSE) is set: then the first fault is described
+ * SIMGPU_REPORT is set: then the first fault is described
  * on stderr the way memory checkers do.
  */
 #include "cudart/report.h"
@@ -70,8 +70,7 @@ static void keep(const struct fault *f)
 void report_fault(const struct fault *f)
 {
     keep(f);
-    if (setting_flag("SIMGPU_REPORT") || setting_flag("SIMGPU_VERBOSE"))
-        describe(f);
+    if (settings().report) describe(f);
 }
 
 __attribute__((visibility("default")))

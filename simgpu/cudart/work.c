@@ -37,7 +37,7 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .dynamic_shared = (uint32_t)w->launch.shared,
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
-        .stack_bytes = stack_limit(),
+        .stack_bytes = (uint32_t)context()->limits[cudaLimitStackSize],
     };
     uint64_t number;
     return enqueue_launch(core, &d, &number);
