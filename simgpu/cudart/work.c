@@ -38,6 +38,7 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
         .stack_bytes = (uint32_t)context()->limits[cudaLimitStackSize],
+        .place = w->launch.place,
     };
     uint64_t number;
     return enqueue_launch(core, &d, &number);
