@@ -108,6 +108,8 @@ PROGRAM static void embed(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "forward", "train_step"),
         EXPECT_CRUMBS(700, "embed", "train_step"),
+        EXPECT_LOG(700, "forward", "train_step"),
+        EXPECT_DSA("embed", "train_step"),
         EXPECT_WAITED(700, "embed"));
 }
 

@@ -73,6 +73,8 @@ PROGRAM static void attend(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "attention", "train_step"),
         EXPECT_CRUMBS(700, "attend", "train_step"),
+        EXPECT_LOG(700, "attention", "train_step"),
+        EXPECT_DSA("attend", "train_step"),
         EXPECT_WAITED(700, "attend"));
 }
 

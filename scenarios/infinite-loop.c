@@ -7,8 +7,9 @@
  * error exists that any check could find: whoever waits, waits. Only where the
  * device limits the time of a kernel (a GPU that drives a display, as
  * cudaDevAttrKernelExecTimeout tells) does it end, with 702. Where the host
- * hangs is all that one learns, and blocking launches put that at the launch.
- * A floor under the variances is the defence. */
+ * hangs is all that one learns, and blocking launches put that at the launch;
+ * but a check in the kernel (dsa) sees the sign. A floor under the variances is
+ * the defence. */
 #include "net.h"
 
 #include <math.h>
@@ -66,6 +67,7 @@ PROGRAM static void standardise(struct fl_trial *t, struct state *s,
                                          TOKENS));
     FL_PLANT(t, stream, k_standardise(stream, s->x, variance, TOKENS, DIM,
                                       fl_beacon(t)),
+        EXPECT_DSA("standardise", "train_step"),
         EXPECT("*", FL_HANG, 0, NULL, FL_DERIVED, .device = FL_SIM,
             .note = "simgpu limits no kernel's time unless told to, and the "
                     "step's end waits under every strategy"),

@@ -118,6 +118,8 @@ PROGRAM static void pool_boxes(struct fl_trial *t, struct state *s, unsigned b)
                     "copy of the loss is the next call with one"),
         EXPECT_NOT_WAITED(700, "net_mlp", "read_loss"),
         EXPECT_CRUMBS(700, "pool_boxes", "read_loss"),
+        EXPECT_LOG(700, "net_mlp", "read_loss"),
+        EXPECT_DSA("pool_boxes", "read_loss"),
         EXPECT_WAITED(700, "pool_boxes"));
 }
 
