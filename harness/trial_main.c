@@ -129,6 +129,8 @@ static void examine(void)
 static int run_trial(const char *device)
 {
     char error[512];
+    if (run.trial.scenario->before_context)
+        run.trial.scenario->before_context();
     if (!fl_device_open(&run, device, error)) {
         fprintf(stderr, "faultlag-trial: %s\n", error);
         return 3;

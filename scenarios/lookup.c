@@ -1,29 +1,20 @@
 /* See lookup.h. */
 #include "lookup.h"
 
-#include "reference.h"
-
-enum { BAD_STEP = STEPS - 1 };
-
 void *lookup_setup(struct fl_trial *t, int64_t bad_row)
 {
     static struct lookup l;
 
     net_create(t, &l.net);
+    l.in = new_inputs(t, TOKENS);
     l.memory = new_floats(t, ROWS * DIM, 1);
-    l.w_in = new_floats(t, DIM * DIM, 0.3f);
     upload_floats(t, &l.memory);
-    upload_floats(t, &l.w_in);
     l.x = device_floats(t, TOKENS * DIM);
     l.recalled = device_floats(t, TOKENS * DIM);
     for (int b = 0; b < STEPS; b++) {
-        l.features[b] = new_floats(t, TOKENS * DIM, 1);
         l.neighbour[b] = new_indices(t, TOKENS);
-        l.label[b] = new_indices(t, TOKENS);
-        for (int i = 0; i < TOKENS; i++) {
+        for (int i = 0; i < TOKENS; i++)
             l.neighbour[b].host[i] = random_below(t, ROWS);
-            l.label[b].host[i] = random_below(t, CLASSES);
-        }
     }
     l.bad_token = (int)random_below(t, TOKENS);
     l.bad_row = bad_row;
@@ -33,21 +24,24 @@ void *lookup_setup(struct fl_trial *t, int64_t bad_row)
     return &l;
 }
 
-PROGRAM void lookup_load(struct fl_trial *t, struct lookup *l, unsigned batch)
+PROGRAM static void lookup_load(struct fl_trial *t, struct lookup *l,
+                                unsigned b)
 {
-    load_floats(t, &l->net, &l->features[batch]);
-    load_indices(t, &l->net, &l->neighbour[batch]);
-    load_indices(t, &l->net, &l->label[batch]);
+    load_inputs(t, &l->net, &l->in, b);
+    load_indices(t, &l->net, &l->neighbour[b]);
 }
 
-PROGRAM void lookup_project(struct fl_trial *t, struct lookup *l,
-                            unsigned batch)
+bool lookup_guarded(struct fl_trial *t, struct lookup *l, unsigned b)
 {
     cudaStream_t stream = l->net.stream;
 
-    FL_LAUNCH(t, stream, k_linear(stream, l->x, l->features[batch].dev,
-                                  l->w_in.dev, NULL, TOKENS, DIM, DIM));
-    FL_LAUNCH(t, stream, k_gelu(stream, l->x, l->x, TOKENS * DIM));
+    if (fl_variant(t) != FL_GUARDED)
+        return false;
+    FL_LAUNCH(t, stream, k_index_select_guarded(stream, l->recalled,
+                                                l->memory.dev,
+                                                l->neighbour[b].dev, TOKENS,
+                                                DIM, ROWS));
+    return true;
 }
 
 PROGRAM void lookup_encode(struct fl_trial *t, struct lookup *l)
@@ -59,11 +53,17 @@ PROGRAM void lookup_encode(struct fl_trial *t, struct lookup *l)
     net_classify(t, &l->net, l->x, TOKENS);
 }
 
-PROGRAM void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch)
+PROGRAM void lookup_step(struct fl_trial *t, struct lookup *l,
+                         void (*recall)(struct fl_trial *t, struct lookup *l,
+                                        unsigned batch))
 {
-    net_loss(t, &l->net, l->label[batch].dev, TOKENS);
-    net_backward(t, &l->net, l->x, TOKENS);
-    net_update(t, &l->net);
+    unsigned b = fl_step(t) % STEPS;
+
+    lookup_load(t, l, b);
+    net_project(t, &l->net, l->x, &l->in.features[b]);
+    recall(t, l, b);
+    lookup_encode(t, l);
+    net_learn(t, &l->net, l->x, &l->in.label[b]);
 }
 
 /* ---- the oracle ---- */
@@ -71,16 +71,7 @@ PROGRAM void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch)
 enum fl_prediction lookup_predict(const struct fl_trial *t, const void *state)
 {
     const struct lookup *l = state;
-
-    if (fl_variant(t) == FL_GUARDED)
-        return FL_NEVER;
-    for (int b = 0; b < STEPS; b++)
-        for (int i = 0; i < TOKENS; i++) {
-            int64_t row = l->neighbour[b].host[i];
-            if (row < 0 || row >= ROWS)
-                return FL_ALWAYS;
-        }
-    return FL_NEVER;
+    return predict_outside(t, l->neighbour, 0, ROWS);
 }
 
 bool lookup_commits(const struct fl_trial *t, const void *state,
@@ -116,12 +107,10 @@ enum fl_data lookup_check_with(struct fl_trial *t, struct lookup *l,
     static float x[TOKENS * DIM];
 
     for (unsigned b = 0; b < STEPS; b++) {
-        ref_linear(x, l->features[b].host, l->w_in.host, NULL, TOKENS, DIM,
-                   DIM);
-        ref_gelu(x, x, TOKENS * DIM);
+        net_ref_project(&l->net, x, &l->in.features[b]);
         add(t, l, b, x);
         net_ref_encode(&l->net, x, NULL);
-        net_ref_train(&l->net, x, l->label[b].host, TOKENS);
+        net_ref_train(&l->net, x, l->in.label[b].host, TOKENS);
     }
     return net_check(&l->net);
 }

@@ -12,8 +12,9 @@ enum { ROWS = 256 };
 
 struct lookup {
     struct net net;
-    struct floats memory, w_in, features[STEPS];
-    struct indices neighbour[STEPS], label[STEPS];
+    struct inputs in;
+    struct floats memory;
+    struct indices neighbour[STEPS];
     float *x, *recalled;    /* recalled: what the look-up must fill */
     int bad_token;
     int64_t bad_row, twin_row;
@@ -21,11 +22,17 @@ struct lookup {
 
 void *lookup_setup(struct fl_trial *t, int64_t bad_row);
 
-void lookup_load(struct fl_trial *t, struct lookup *l, unsigned batch);
-/* Before the look-up: 2 launches; after it: 16 and 6. */
-void lookup_project(struct fl_trial *t, struct lookup *l, unsigned batch);
+/* A step without its end: load, project, recall, encode (16 launches), learn.
+ * `recall` is the scenario's look-up, or what it does to x in its place; then
+ * zeros are recalled. */
+void lookup_step(struct fl_trial *t, struct lookup *l,
+                 void (*recall)(struct fl_trial *t, struct lookup *l,
+                                unsigned batch));
 void lookup_encode(struct fl_trial *t, struct lookup *l);
-void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch);
+
+/* In the guarded variant: looks up with zeros for a bad row. False: not
+ * guarded, the scenario is to do it itself. */
+bool lookup_guarded(struct fl_trial *t, struct lookup *l, unsigned batch);
 
 /* The oracle; a guarded look-up has taken zeros for the bad row. */
 enum fl_prediction lookup_predict(const struct fl_trial *t, const void *l);

@@ -17,7 +17,9 @@ Three witnesses must agree on a fault: the *beacon*, which the first thread abou
 
 Outcomes: `exact` names the fault launch; `late` is a later launch or call that claims nothing; `misattributed` is blamed by a check that claims to be about it; `silent` and `benign` are never reported, with wrong and with right data; `hidden` did not happen under this strategy. *reported in* is the function that holds the report; of the rows that match a strategy, device and mode the first decides.
 
-How often a race is lost is measured, not expected: `preprocess-race` on simgpu, seeds 1 to 200, faults under `async` in 0 % of eager, 20.5 % of lazy and 25.5 % of random schedules, under `sync` in none. (`faultlag run preprocess-race --device sim --strategy async,sync --schedule all --trials 200`; a seed gives the same row every time.)
+`corrupt-sample` and `roi-align` depend on the data: how many of their samples are bad, 1, 2, 4 or 8, is drawn from the trial's seed like all of its input. The column `bad_samples_ppm` has the share, so that trials can be sorted by it, and a seed is all that a replay needs.
+
+How often a race is lost is measured, not expected: `preprocess-race` on simgpu, seeds 1 to 200, faults under `async` in 0 % of eager, 20.5 % of lazy and 25.5 % of random schedules, under `sync` in none. (`faultlag run preprocess-race --device sim --strategy async,sync --schedule all --trials 200`; a seed gives the same row every time.) Since copies take no time there, `copy-race` faults under `async` in hardly any random schedule, in most lazy ones, and in about a third of free trials.
 
 To add one: `scenarios/NAME.c`, its line in `scenarios/catalogue.def`, its kernel in `kernels/` if no other will do, and this page again.
 """
