@@ -13,12 +13,6 @@
 
 #include "harness/launch.h"
 
-enum fl_variant {
-    FL_FAULTY = 1,      /* the planted fault */
-    FL_HEALTHY = 2,     /* the twin: differs by exactly the fault */
-    FL_GUARDED = 4      /* the faulty input against a defence */
-};
-
 /* Whether the faulty variant must commit its fault, by the CPU's account. */
 enum fl_prediction {
     FL_NEVER,           /* this input is good */
@@ -82,6 +76,10 @@ enum fl_variant fl_variant(const struct fl_trial *t);
 static inline bool fl_is_faulty(const struct fl_trial *t)
 {
     return fl_variant(t) == FL_FAULTY;
+}
+static inline bool fl_is_defended(const struct fl_trial *t)
+{
+    return fl_variant(t) >= FL_GUARDED;
 }
 unsigned fl_step(const struct fl_trial *t);         /* from 0 */
 /* The trial's own random numbers: a function of the trial's seed and the

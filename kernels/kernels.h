@@ -43,6 +43,10 @@ void k_index_assert(cudaStream_t s, float *y, const float *x,
                     const struct k_index *by, int n_index, int n, int dim,
                     struct fl_beacon beacon);
 void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low, int64_t high, int n);
+/* index[n]: 0 in the place of one not in [0, rows). */
+void k_replace_i64(cudaStream_t s, int64_t *index, int64_t rows, int n);
+/* range[2] = least and greatest of x[n]; one block. */
+void k_range_i64(cudaStream_t s, int64_t *range, const int64_t *x, int n);
 /* dtable[index[n], :] += dy[n,dim]. Planted: index not in [0, rows). */
 void k_index_add(cudaStream_t s, float *dtable, const float *dy,
                  const int64_t *index, int n, int dim, int64_t rows,

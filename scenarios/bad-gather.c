@@ -47,7 +47,8 @@ const struct fl_scenario scenario_bad_gather = {
     .stands_for = "illegal memory access blamed on an innocent later line, "
         "true place a custom or embedding kernel several calls earlier "
         "(pytorch/pytorch #42077, PaddlePaddle/PaddleNLP #6031)",
-    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED | FL_CLAMPED | FL_REPLACED
+        | FL_CHECKED,
     .steps = STEPS,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",

@@ -11,6 +11,9 @@ void *lookup_setup(struct fl_trial *t, int64_t bad_row)
     upload_floats(t, &l.memory);
     l.x = device_floats(t, TOKENS * DIM);
     l.recalled = device_floats(t, TOKENS * DIM);
+    fl_must(t, cudaMalloc((void **)&l.range, 2 * sizeof *l.range));
+    fl_must(t, cudaHostAlloc((void **)&l.host_range, 2 * sizeof *l.range,
+                             cudaHostAllocDefault));
     for (int b = 0; b < STEPS; b++) {
         l.neighbour[b] = new_indices(t, TOKENS);
         for (int i = 0; i < TOKENS; i++)
@@ -34,14 +37,36 @@ PROGRAM static void lookup_load(struct fl_trial *t, struct lookup *l,
 bool lookup_guarded(struct fl_trial *t, struct lookup *l, unsigned b)
 {
     cudaStream_t stream = l->net.stream;
+    int64_t *neighbour = l->neighbour[b].dev;
 
-    if (fl_variant(t) != FL_GUARDED)
+    switch (fl_variant(t)) {
+    case FL_GUARDED:
+        FL_LAUNCH(t, stream, k_index_select_guarded(
+            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
+        return true;
+    case FL_CLAMPED:
+        FL_LAUNCH(t, stream, k_clamp_i64(stream, neighbour, 0, ROWS - 1,
+                                         TOKENS));
         return false;
-    FL_LAUNCH(t, stream, k_index_select_guarded(stream, l->recalled,
-                                                l->memory.dev,
-                                                l->neighbour[b].dev, TOKENS,
-                                                DIM, ROWS));
-    return true;
+    case FL_REPLACED:
+        FL_LAUNCH(t, stream, k_replace_i64(stream, neighbour, ROWS, TOKENS));
+        return false;
+    default:
+        return false;
+    }
+}
+
+PROGRAM bool safe_index(struct fl_trial *t, struct lookup *l,
+                        const struct indices *index, int64_t rows)
+{
+    cudaStream_t stream = l->net.stream;
+    const int64_t *range = l->host_range;
+
+    FL_LAUNCH(t, stream, k_range_i64(stream, l->range, index->dev, index->n));
+    FL_CALL(t, cudaMemcpyAsync(l->host_range, l->range, 2 * sizeof *range,
+                               cudaMemcpyDeviceToHost, stream));
+    FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+    return range[0] >= 0 && range[1] < rows;
 }
 
 PROGRAM void lookup_encode(struct fl_trial *t, struct lookup *l)
@@ -60,6 +85,11 @@ PROGRAM void lookup_step(struct fl_trial *t, struct lookup *l,
     unsigned b = fl_step(t) % STEPS;
 
     lookup_load(t, l, b);
+    /* A batch that is refused is not learnt from; the one before it is, again,
+     * so that a step is as much work as any. */
+    if (fl_variant(t) == FL_CHECKED
+        && !safe_index(t, l, &l->neighbour[b], ROWS))
+        b = (b + STEPS - 1) % STEPS;
     net_project(t, &l->net, l->x, &l->in.features[b]);
     recall(t, l, b);
     lookup_encode(t, l);
@@ -89,11 +119,13 @@ static void add_recalled(const struct fl_trial *t, const struct lookup *l,
 {
     for (int i = 0; i < TOKENS; i++) {
         int64_t row = l->neighbour[b].host[i];
-        if (b == BAD_STEP && i == l->bad_token) {
-            if (fl_variant(t) == FL_GUARDED)
-                continue;
-            row = l->twin_row;
-        }
+        if (b == BAD_STEP && i == l->bad_token)
+            switch (fl_variant(t)) {
+            case FL_GUARDED: continue;      /* zeros */
+            case FL_CLAMPED: row = row < 0 ? 0 : ROWS - 1; break;
+            case FL_REPLACED: row = 0; break;
+            default: row = l->twin_row;
+            }
         for (int d = 0; d < DIM; d++)
             x[i * DIM + d] += l->memory.host[row * DIM + d];
     }
@@ -106,7 +138,9 @@ enum fl_data lookup_check_with(struct fl_trial *t, struct lookup *l,
 {
     static float x[TOKENS * DIM];
 
-    for (unsigned b = 0; b < STEPS; b++) {
+    for (unsigned step = 0; step < STEPS; step++) {
+        bool refused = step == BAD_STEP && fl_variant(t) == FL_CHECKED;
+        unsigned b = refused ? BAD_STEP - 1 : step;
         net_ref_project(&l->net, x, &l->in.features[b]);
         add(t, l, b, x);
         net_ref_encode(&l->net, x, NULL);

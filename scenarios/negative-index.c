@@ -39,7 +39,8 @@ const struct fl_scenario scenario_negative_index = {
     .stands_for = "ignore_index fillers (-1, -100) that reach an indexing "
         "kernel (huggingface/transformers #2718); silence: a GPU lets small "
         "overruns pass (risc0/risc0 #3803)",
-    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED | FL_CLAMPED | FL_REPLACED
+        | FL_CHECKED,
     .steps = STEPS,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",

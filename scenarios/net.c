@@ -355,7 +355,7 @@ enum fl_prediction predict_outside(const struct fl_trial *t,
                                    const struct indices batch[STEPS],
                                    int64_t low, int64_t below)
 {
-    if (fl_variant(t) != FL_FAULTY && fl_variant(t) != FL_HEALTHY)
+    if (fl_is_defended(t))
         return FL_NEVER;
     for (int b = 0; b < STEPS; b++)
         for (int i = 0; i < batch[b].n; i++)
