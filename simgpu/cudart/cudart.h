@@ -104,6 +104,8 @@ struct context {
     bool launch_blocking;
     struct device_config config; /* settings that it was made with */
     size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
+    enum cudaFuncCache cache;    /* preferences without effect */
+    enum cudaSharedMemConfig banks;
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
@@ -327,7 +329,8 @@ cudaError_t pool_free(void *address, struct rt_stream *s);
 void pool_returned(unsigned number, uint64_t size);
 void pools_reset(void);
 cudaError_t host_alloc(void **out, size_t size, unsigned flags);
-/* Is it a range of managed memory? */
+/* Is it a range of managed memory? Is it a place where that can be? */
 cudaError_t managed_range(const void *p, size_t size);
+cudaError_t managed_place(const struct cudaMemLocation *l);
 
 #endif

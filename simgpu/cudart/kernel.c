@@ -159,9 +159,6 @@ API(CALL_CONTEXT, cudaGetKernel, (cudaKernel_t *out, const void *function),
 }
 
 /* Caches are not simulated: preferences are checked and have no effect. */
-static enum cudaFuncCache cache_preference = cudaFuncCachePreferNone;
-static enum cudaSharedMemConfig bank_size = cudaSharedMemBankSizeDefault;
-
 static cudaError_t set_cache(enum cudaFuncCache config)
 {
     return (int)config < 0 || config > cudaFuncCachePreferEqual
@@ -179,7 +176,7 @@ API(CALL_CONTEXT, cudaDeviceSetCacheConfig, (enum cudaFuncCache config),
     (config))
 {
     cudaError_t error = set_cache(config);
-    if (error == cudaSuccess) cache_preference = config;
+    if (error == cudaSuccess) context()->cache = config;
     return error;
 }
 
@@ -187,7 +184,7 @@ API(CALL_CONTEXT, cudaDeviceGetCacheConfig, (enum cudaFuncCache *config),
     (config))
 {
     if (!config) return cudaErrorInvalidValue;
-    *config = cache_preference;
+    *config = context()->cache;
     return cudaSuccess;
 }
 
@@ -206,7 +203,7 @@ API(CALL_CONTEXT, cudaDeviceSetSharedMemConfig,
 {
     if ((int)config < 0 || config > cudaSharedMemBankSizeEightByte)
         return cudaErrorInvalidValue;
-    bank_size = config;
+    context()->banks = config;
     return cudaSuccess;
 }
 
@@ -214,8 +211,8 @@ API(CALL_CONTEXT, cudaDeviceGetSharedMemConfig,
     (enum cudaSharedMemConfig *config), (config))
 {
     if (!config) return cudaErrorInvalidValue;
-    *config = bank_size == cudaSharedMemBankSizeDefault
-                  ? cudaSharedMemBankSizeFourByte : bank_size;
+    *config = context()->banks == cudaSharedMemBankSizeDefault
+                  ? cudaSharedMemBankSizeFourByte : context()->banks;
     return cudaSuccess;
 }
 
