@@ -140,6 +140,9 @@ void *handle_new(enum handle_kind kind, void *object); /* NULL: no memory */
 void *handle_get(enum handle_kind kind, const void *handle);
 /* Like get, and the handle is dead from now on. */
 void *handle_take(enum handle_kind kind, const void *handle);
+/* What a call says of a handle that is none: 709 for one that was destroyed
+ * (GenomeWorks #393, llvm #194440, hip-tests), 400 for any other. */
+cudaError_t handle_error(enum handle_kind kind, const void *handle);
 void handle_each(enum handle_kind kind, void (*fn)(void *object, void *ctx),
                  void *ctx);
 void handle_forget_all(void);
@@ -169,7 +172,7 @@ struct rt_event {
 
 /* NULL means the legacy or, per_thread, the calling thread's default stream;
  * cudaStreamLegacy and cudaStreamPerThread name one in either build. Fails
- * with cudaErrorInvalidResourceHandle. */
+ * with the code of handle_error(). */
 cudaError_t stream_get(cudaStream_t handle, bool per_thread,
                        struct rt_stream **out);
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out);

@@ -59,6 +59,19 @@ static cudaError_t use(const void *function, struct kernel **out)
     return *out ? kernel_load(*out) : cudaErrorInvalidDeviceFunction;
 }
 
+/* What the module's __constant__ variables take, used by k or not. */
+static size_t constant_bytes(const struct ptx_module *m)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < m->n_vars; i++) {
+        const struct ptx_var *v = &m->vars[i];
+        if (v->space != PTX_SPACE_CONST || v->is_extern) continue;
+        size_t align = v->align ? v->align : 1;
+        bytes = (bytes + align - 1) / align * align + v->size;
+    }
+    return bytes;
+}
+
 /* ---- attributes ---------------------------------------------------------------- */
 
 API(CALL_CONTEXT, cudaFuncGetAttributes,
@@ -71,6 +84,7 @@ API(CALL_CONTEXT, cudaFuncGetAttributes,
     const struct program *p = k->program;
     memset(out, 0, sizeof *out);
     out->sharedSizeBytes = p->shared_static;
+    out->constSizeBytes = constant_bytes(p->module);
     out->localSizeBytes = p->local_bytes;
     out->maxThreadsPerBlock = (int)kernel_max_threads(k);
     out->numRegs = (int)registers(k);

@@ -359,6 +359,15 @@ __global__ void with_shared(int *out)
     *out = buffer[0];
 }
 
+__constant__ char constants[128];
+RULE(function, constant_bytes, REPORT,
+     "cudaFuncGetAttributes tells the module's constant memory")
+{
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, nothing));
+    EXPECT(a.constSizeBytes, sizeof constants);
+}
+
 RULE(function, attributes, HEADER,
      "cudaFuncGetAttributes tells shared memory, threads and registers")
 {
