@@ -22,6 +22,8 @@ static const struct command {
       "the whole catalogue under every strategy, into a results folder" },
     { "compare", FL_CMD_COMPARE, fl_cmd_compare, "A B",
       "two results folders, a verdict a cell; 1: something is worse" },
+    { "diagnose", FL_CMD_DIAGNOSE, fl_cmd_diagnose, "LOG",
+      "what failed in a program's log (-: stdin); 1: something did" },
     { "doctor", FL_CMD_DOCTOR, fl_cmd_doctor, "",
       "what works on this machine, and why the rest does not" },
 };

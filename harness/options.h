@@ -8,7 +8,8 @@
 
 enum fl_command {
     FL_CMD_LIST = 1, FL_CMD_DESCRIBE = 2, FL_CMD_RUN = 4, FL_CMD_BENCH = 8,
-    FL_CMD_DOCTOR = 16, FL_CMD_COMPARE = 32
+    FL_CMD_DOCTOR = 16, FL_CMD_COMPARE = 32,
+    FL_CMD_DIAGNOSE = 64
 };
 
 /* A switch that was given is "yes"; what was not given and has no default is
@@ -16,7 +17,7 @@ enum fl_command {
 struct fl_options {
     const char *strategies, *variants, *filter, *device, *trials, *mode,
         *schedules, *seed, *jobs, *timeout, *csv, *json, *trace, *out,
-        *resume, *as_json, *all, *columns, *color, *quiet, *help;
+        *resume, *rules, *as_json, *all, *columns, *color, *quiet, *help;
     bool schedules_given, device_given;
     const char *names[2], *name;    /* positional arguments; the first one,
                                        or NULL */
