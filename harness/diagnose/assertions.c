@@ -24,9 +24,11 @@ static size_t quote(const char *s)
 static const char *take_expression(struct dg_assertion *a, const char *s)
 {
     size_t n = quote(s);
-    if (!n)
-        return NULL;
-    const char *from = s + n;
+    const char *from = s + n, *end = n ? NULL : strstr(s, " failed");
+    if (end) {                  /* a paste that lost its backticks */
+        DG_COPY(a->expr, from, end);
+        return end + strlen(" failed");
+    }
     for (const char *p = from; (p = strstr(p, " failed")); p++)
         for (size_t k = 1; k <= 3; k += 2)
             if (p - from >= (ptrdiff_t)k && quote(p - k) == k) {
@@ -72,7 +74,8 @@ const struct dg_rule *dg_match(const struct dg_rules *rules,
         const struct dg_rule *r = &rules->rules[i];
         if (r->kind == DG_ASSERT
             && (!r->value[DG_FILE] || dg_any_in(r->value[DG_FILE], a->file))
-            && (!r->value[DG_EXPR] || dg_any_in(r->value[DG_EXPR], a->expr))
+            && (!r->value[DG_EXPR] || dg_any_in(r->value[DG_EXPR], a->expr)
+                || dg_any_in(r->value[DG_EXPR], a->said))
             && (!r->value[DG_KERNEL]
                 || dg_any_in(r->value[DG_KERNEL], a->function)))
             return r;
@@ -147,11 +150,11 @@ void dg_take_assertion(struct dg *d, struct dg_line *l)
             return;
         }
         const char *word = strcasestr(s, "assertion "), *rest;
-        while (word && !quote(word + strlen("assertion ")))
-            word = strcasestr(word + 1, "assertion ");
         if (!word || !(rest = take_expression(&a, word + strlen("assertion "))))
             return;
         const char *body = body_of(s, word + 10), *thread;
+        if (!quote(word + 10) && !(body && dg_starts(body, "block")))
+            return;
         const char *error = dg_after(s, "Error: ");
         if (body) {
             if (dg_starts(body, "block") && dg_triple(body + 7, a.block))

@@ -39,6 +39,7 @@ static int priority(const struct dg_facts *f, const struct dg_trace *t)
         const struct dg_error *e = &f->errors[t->error];
         p += 8 * (e->nccl && !e->watchdog) + 10 * e->watchdog + 6 * e->teardown;
     }
+    p += 6 * dg_any_in("moduleUnload|__dealloc__|__del__", t->calls);
     return p + 10 * t->watchdog + 20 * t->ignored;
 }
 
@@ -262,6 +263,7 @@ static bool is_copy_or_free(const struct dg_verdict *v)
         "copy_to_host|.cpu()|.item()|cudaFree|memset|EventQuery|MemGetInfo";
     return dg_any_in(words, v->trace->last.code)
         || dg_any_in(words, v->trace->last.function)
+        || (!v->trace->last.code[0] && dg_any_in(words, v->trace->calls))
         || (v->error && dg_any_in(words, v->error->text));
 }
 

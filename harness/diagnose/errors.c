@@ -64,7 +64,7 @@ static const char *const numbered[] = {
     "CUDA Error: ", "CUDA runtime error (", "CUDA error code ",
     "CUDA error code: ", "cudaError_t(", "cudaError_t ", "CUDA_ERROR (",
     "error code is ", "HIP error ", "HIP error: ", "CUDA error code=",
-    "CUDA error: code=",
+    "CUDA error: code=", "CudaAPIError: [", "LinkerError: [",
 };
 
 static const struct dg_rule *by_number(const struct dg_rules *r, long code)
@@ -94,12 +94,15 @@ static const struct dg_rule *take_number(const struct dg *d,
 
 /* Text of a rule that is only quoted: the documentation line that PyTorch
  * adds, Paddle's hint, a test's name. */
-static bool is_mention(const struct dg_line *l)
+static bool is_mention(const struct dg *d, const struct dg_line *l)
 {
     static const char words[] =
-        "Search for `|[Hint: |PASSED|passed|skipped|SKIPPED|xfail|no CUDA error|"
-        "without CUDA error|if it says|for example|e.g.";
-    return dg_any_in(words, l->s) || l->level == 'I' || l->level == 'D'
+        "Search for `|PASSED|passed|skipped|SKIPPED|xfail|no CUDA error|"
+        "without CUDA error|CUDA_EXCEPTION_|CUDA Exception: ";
+    const struct dg_facts *f = d->facts;
+    bool hint = strstr(l->s, "[Hint: ") && f->n_errors
+        && l->at.line - f->errors[f->n_errors - 1].at.line < 3;
+    return hint || dg_any_in(words, l->s) || l->level == 'I' || l->level == 'D'
         || dg_starts(l->body, "#") || dg_starts(l->body, "//")
         || dg_starts(l->body, "=========");
 }
@@ -128,21 +131,21 @@ static void take_status(struct dg *d, struct dg_line *l)
     static const char *const starts[] = {
         "CUBLAS_STATUS_", "CUDNN_STATUS_", "CUSOLVER_STATUS_",
         "CUSPARSE_STATUS_", "CURAND_STATUS_", "CUFFT_", "nccl",
+        "KernelException",
     };
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-        const char *at = strstr(l->body, starts[i]), *end = at;
-        char name[64];
-        while (end && dg_is_word(*end))
-            end++;
-        if (!at)
-            continue;
-        DG_COPY(name, at, end);
-        const struct dg_rule *rule = status_rule(d, name);
-        bool is_status = strstr(name, "_STATUS_") != NULL;
-        if (strstr(name, "SUCCESS") || (!rule && !is_status))
-            continue;
-        l->error = dg_add_error(d, l, rule, name);
-        return;
+        const char *end;
+        for (const char *at = l->body; (at = strstr(at, starts[i])); at = end) {
+            char name[64];
+            for (end = at; dg_is_word(*end); end++)
+                continue;
+            DG_COPY(name, at, end);
+            const struct dg_rule *rule = status_rule(d, name);
+            if (strstr(name, "SUCCESS") || (!rule && !strstr(name, "_STATUS_")))
+                continue;
+            l->error = dg_add_error(d, l, rule, name);
+            return;
+        }
     }
 }
 
@@ -162,11 +165,31 @@ static void take_mention(struct dg *d, struct dg_line *l)
     }
 }
 
+/* The function in "(F at FILE:LINE)", "(in function F, FILE:LINE)" or
+ * "in F at FILE:LINE". */
+static void name_function(const char *s, const char *file, char *out,
+                          size_t size)
+{
+    const char *at = strstr(s, file), *from, *in;
+    out[0] = '\0';
+    while (at > s && strchr(" ,", at[-1]))
+        at--;
+    if (at - s > 3 && !memcmp(at - 3, " at", 3))
+        at -= 3;
+    from = at;
+    while (from > s && (dg_is_word(from[-1]) || from[-1] == ':'))
+        from--;
+    in = from - 12 >= s ? from - 12 : s;
+    if (from < at && (from > s && from[-1] == '(' ? at[0] == ' '
+                      : dg_any_in("function |(in ", in) && from - in <= 12))
+        dg_copy(out, size, from, at);
+}
+
 void dg_take_error(struct dg *d, struct dg_line *l)
 {
     if (!HAS(l, DG_G_ERROR) && !HAS(l, DG_G_STATUS) && !HAS(l, DG_G_NUMBER))
         return;
-    if (is_mention(l)) {
+    if (is_mention(d, l)) {
         take_mention(d, l);
         return;
     }
@@ -186,8 +209,11 @@ void dg_take_error(struct dg *d, struct dg_line *l)
     char file[400];
     long line;
     const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
-    if (!e->watchdog && dg_find_site(where, file, sizeof file, &line))
-        dg_add_site(d, l, file, line, NULL, DG_SITE);
+    if (!e->watchdog && dg_find_site(where, file, sizeof file, &line)) {
+        char function[160];
+        name_function(where, file, function, sizeof function);
+        dg_add_site(d, l, file, line, function, DG_SITE);
+    }
     else if (l->level == 'F' && l->file[0])
         dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
 }
@@ -247,13 +273,28 @@ void dg_take_blocking(struct dg *d, struct dg_line *l)
 
 /* ---- commands ---- */
 
+static bool is_command(const char *s)
+{
+    static const char *const words[] = {
+        "set ", "python", "py ", ".\\", "$env:", "compute-sanitizer", "julia ",
+        "torchrun", "accelerate ", "export ", "CUDA_LAUNCH_BLOCKING=",
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (dg_starts(s, words[i]))
+            return true;
+    return false;
+}
+
 /* The command of a shell's line, or NULL. */
 static const char *command(const char *s)
 {
     if (dg_starts(s, ">>> "))
         return NULL;
-    if ((*s == '$' || *s == '>' || *s == '%') && s[1] == ' ')
+    if ((*s == '$' || *s == '%') && s[1] == ' ')
         return s + 2;
+    /* a prompt of Windows, or the mark of quoted text */
+    if (*s == '>' && s[1] == ' ')
+        return is_command(s + 2) ? s + 2 : NULL;
     if (dg_starts(s, "# second run") || dg_starts(s, "# run 2"))
         return s + 2;
     if (dg_starts(s, "+ "))

@@ -261,12 +261,29 @@ static void take_panic(struct dg *d, struct dg_line *l, const char *s)
 static void take_r(struct dg *d, struct dg_line *l, const char *s)
 {
     char name[160];
-    const char *end = strstr(s, " : ");
-    if (l->error < 0 || !end)
+    const char *end = strstr(s, " :");
+    if (!end)
         return;
     s += *s == '`';
     DG_COPY(name, s, s + strcspn(s, "(` "));
-    dg_add_site(d, l, NULL, DG_UNKNOWN, *name ? name : "function", DG_R);
+    int kept = dg_add_site(d, l, NULL, DG_UNKNOWN, *name ? name : "function",
+                           DG_R);
+    if (l->error < 0) {                 /* the text is on the next line */
+        d->ended_trace = kept;
+        d->ended_line = l->at.line;
+    }
+}
+
+/* pytest: "E   RuntimeError: text", and below it FILE:LINE: RuntimeError */
+static void take_pytest(struct dg *d, struct dg_line *l, const char *s)
+{
+    char file[400];
+    long line;
+    if (!dg_find_site(s, file, sizeof file, &line))
+        return;
+    l->error = d->pytest;
+    d->pytest = -1;
+    dg_add_site(d, l, file, line, NULL, DG_PYTHON);
 }
 
 static void take_start(struct dg *d, struct dg_line *l)
@@ -280,12 +297,15 @@ static void take_start(struct dg *d, struct dg_line *l)
         begin(d, l, DG_LUA);
     } else if (dg_starts(dg_blank(s), "Stacktrace:")) {
         begin(d, l, DG_JULIA);
-    } else if (dg_starts(s, "\tat ") && !site(d)) {
+    } else if (!site(d) && (dg_starts(s, "\tat ") || dg_starts(s, "    at "))
+               && dg_any_in(".java:|.scala:|.kt:|(Native Method)", s)) {
         struct dg_trace *t = begin(d, l, DG_JAVA);
         if (t)
             take_java(t, s);
     } else if ((p = dg_after(s, "panicked at "))) {
         take_panic(d, l, p);
+    } else if (d->pytest >= 0 && strstr(s, ".py:")) {
+        take_pytest(d, l, s);
     } else if (dg_starts(s, "Error in ")) {
         take_r(d, l, s + 9);
     } else if (strstr(s, "Unexpected Event status") && l->file[0]) {
@@ -308,6 +328,8 @@ static void follow_check(struct dg *d, const struct dg_line *l)
 
 void dg_take_frames(struct dg *d, struct dg_line *l)
 {
+    if (l->error >= 0 && dg_starts(l->body, "E  "))
+        d->pytest = l->error;
     struct dg_trace *t = site(d);
     if (t && l->at.line > d->last_site_line && !take_next(d, t, l))
         d->site_trace = -1;

@@ -141,6 +141,9 @@ void dg_take_prefix(struct dg_line *l)
     l->level = 0;
     l->file[0] = '\0';
     l->body = s;
+    /* quoted text */
+    if (dg_starts(s, "> ") && !dg_starts(s, "> python") && !dg_starts(s, "> set "))
+        s = l->body = s + 2;
     /* srun --label pads the number; only at the very start */
     const char *p = dg_blank(s);
     long task;

@@ -14,7 +14,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_ASSERTION, "assertion `" }, { DG_G_ASSERTION, "assertion '" },
     { DG_G_ASSERTION, "assertion \"" }, { DG_G_ASSERTION, "assertion \xe2\x80\x98" },
     { DG_G_ASSERTION, "device-side assertion" },
-    { DG_G_ASSERTION, "] ctaid=[" },
+    { DG_G_ASSERTION, "] ctaid=[" }, { DG_G_ASSERTION, "0] Assertion " },
     { DG_G_TRACE, "Traceback (most recent call last)" },
     { DG_G_TRACE, "File \"" }, { DG_G_TRACE, "Cell In[" },
     { DG_G_TRACE, "Input In [" }, { DG_G_TRACE, "<ipython-input-" },
@@ -27,7 +27,8 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_FRAME, "current device:" }, { DG_G_FRAME, "Check failed:" },
     { DG_G_FRAME, "Check failure stack trace" }, { DG_G_FRAME, "    at " },
     { DG_G_FRAME, "watchdog" }, { DG_G_FRAME, "Unexpected Event status" },
-    { DG_G_FRAME, ".jl:" },
+    { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
+    { DG_G_FRAME, ": AcceleratorError" }, { DG_G_TRACE, "hread 0x" },
     { DG_G_NUMBER, "CUDA error" }, { DG_G_NUMBER, "cuda runtime error" },
     { DG_G_NUMBER, "CUDA failure" }, { DG_G_NUMBER, "Cuda failure" },
     { DG_G_NUMBER, "cudaError" }, { DG_G_NUMBER, "CUDA_ERROR_" },
@@ -40,7 +41,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_STATUS, "CURAND_STATUS_" }, { DG_G_STATUS, "CUFFT_" },
     { DG_G_STATUS, "ncclUnhandledCudaError" }, { DG_G_STATUS, "ncclSystemError" },
     { DG_G_STATUS, "ncclInternalError" }, { DG_G_STATUS, "ncclInvalidUsage" },
-    { DG_G_STATUS, "ncclRemoteError" },
+    { DG_G_STATUS, "ncclRemoteError" }, { DG_G_STATUS, "KernelException" },
     { DG_G_BLOCKING, "LAUNCH_BLOCKING" }, { DG_G_BLOCKING, "AMD_SERIALIZE_KERNEL" },
     { DG_G_BLOCKING, "might be asynchronously reported" },
     { DG_G_BLOCKING, "to enable device-side assertions" },
@@ -50,7 +51,9 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_TOOL, "GPU assertion failure message" },
     { DG_G_TOOL, "device-side assertion failures were found" },
     { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
-    { DG_G_TOOL, "CUDA Exception:" }, { DG_G_TOOL, "triggered at PC" },
+    { DG_G_TOOL, "thrown during kernel execution" },
+    { DG_G_TOOL, "CUDA Exception:" }, { DG_G_TOOL, "focus set to CUDA" },
+    { DG_G_TOOL, "Opening GPU coredump" }, { DG_G_TOOL, "triggered at PC" },
     { DG_G_COMMAND, "compute-sanitizer" }, { DG_G_COMMAND, "cuda-memcheck" },
     { DG_G_COMMAND, "cuda-gdb" }, { DG_G_COMMAND, "python" },
     { DG_G_COMMAND, "torchrun" }, { DG_G_COMMAND, "# second run" },
@@ -88,7 +91,7 @@ static void add_rule(struct dg *d, const struct dg_rule *r)
 void dg_begin(struct dg *d, const struct dg_rules *rules)
 {
     *d = (struct dg){ .rules = rules, .words = dg_words_new(), .record = -1,
-                      .ended_trace = -1, .site_trace = -1 };
+                      .ended_trace = -1, .site_trace = -1, .pytest = -1 };
     d->facts = fl_alloc(sizeof *d->facts);
     d->facts->seen = fl_alloc((rules->n + 1) * sizeof *d->facts->seen);
     d->facts->n_runs = 1;

@@ -32,7 +32,8 @@ struct dg_line {
 
 /* A call stack that is being read. */
 struct dg_open {
-    bool used, wants_code, wants_next, header;
+    bool used, wants_code, wants_next;
+    bool reversed;                      /* innermost frame first */
     uint32_t source;
     unsigned long touched, stray;
     enum dg_language language;
@@ -54,6 +55,8 @@ struct dg {
     unsigned long ended_line;
     int record;                         /* being read, or -1 */
     unsigned long record_line;
+    unsigned long ignored_line;         /* "Exception ignored in" */
+    int pytest;                         /* error whose place follows, or -1 */
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
     unsigned long last_site_line;       /* a ggml site's code follows */
     int site_trace;

@@ -135,7 +135,9 @@ const char *dg_path_start(const char *start, const char *end)
     /* "0.73../aten/x.cu": a number that the path was glued to */
     if (dg_is_digit(*p)) {
         const char *q = p;
-        while (q < end && (dg_is_digit(*q) || (*q == '.' && q[1] != '.')))
+        while (q < end && (dg_is_digit(*q) || (*q == '.' && q[1] != '.')
+                           || (q == p + strspn(p, "0123456789") && *q == '/'
+                               && dg_is_digit(q[1]))))
             q++;
         if (q < end && (*q == '/' || dg_starts(q, "../")
                         || (q + 2 < end && q[1] == ':')))
@@ -198,6 +200,8 @@ bool dg_find_site(const char *s, char *file, size_t size, long *line)
             return true;
         }
     }
+    if ((before = dg_after(s, "file=")) && strstr(before, "line="))
+        p = before;
     while ((p = strchr(p, '.'))) {
         const char *end = ++p;
         while (dg_is_word(*end))
@@ -253,13 +257,9 @@ void dg_short_name(const char *signature, char *out, size_t size)
     drop(s, "(anonymous namespace)::");
     drop(s, "<unnamed>::");
     drop(s, "_GLOBAL__N__");
+    bool call = strstr(s, "operator()") != NULL;
     drop(s, "::operator()");
-    char *call = s[0] ? strstr(s, "operator()") : NULL;
-    if (call == s) {            /* of nothing that has a name */
-        DG_COPY(s, "operator()", NULL);
-        dg_copy(out, size, s, NULL);
-        return;
-    }
+    drop(s, "operator()");
     without(s, '<', '>');
     without(s, '[', ']');
     without(s, '{', '}');
@@ -278,7 +278,7 @@ void dg_short_name(const char *signature, char *out, size_t size)
     char *offset = strstr(last, "+0x");
     if (offset)
         *offset = '\0';
-    if (is_lambda(last))
-        *last = '\0';
-    dg_copy(out, size, last, NULL);
+    /* a lambda's or a nameless thing's call has no better name */
+    bool none = !*last || is_lambda(last) || dg_starts(last, "->");
+    dg_copy(out, size, none && call ? "operator()" : none ? "" : last, NULL);
 }

@@ -197,6 +197,8 @@ static void take_gdb_frame(struct dg_record *r, const char *s)
     char name[400];
     if (r->kernel[0])
         return;
+    if (!launch && !(launch = strstr(s, " (")))
+        return;
     while ((in = strstr(from, " in ")) && in < launch)
         from = in + 4;
     if (from == s && *s == '#' && (from = strchr(s, ' ')))
@@ -228,16 +230,38 @@ static void take_gdb(struct dg *d, struct dg_line *l)
     struct dg_record *r;
     if (s && !dg_any_in("PASSED|disable|enable", l->s))
         take_exception(d, l, s);
+    if (!s && (s = dg_after(l->s, "CUDA Exception: "))
+        && (!(r = current(d)) || strcmp(r->tool, "cuda-gdb"))
+        && (r = add(d, l, "cuda-gdb")))
+        DG_COPY(r->title, s, NULL);
     r = current(d);
     if (!r || strcmp(r->tool, "cuda-gdb"))
         return;
-    if (strstr(l->s, "Switching focus to CUDA") || strstr(l->s, ", block ("))
+    if (strstr(l->s, "ocus set to CUDA") || strstr(l->s, "Switching focus to CUDA") || strstr(l->s, ", block ("))
         take_threads(r, l->s);
-    if (strstr(l->s, "<<<("))
+    if (strstr(l->s, "<<<(") || dg_starts(l->body, "#0 "))
         take_gdb_frame(r, l->s);
     const char *pc = strstr(l->s, "triggered at PC");
     if (pc && !r->file[0])
         dg_find_site(pc, r->file, sizeof r->file, &r->line);
+}
+
+/* CUDA.jl: a BoundsError was thrown during kernel execution on thread (2, 1,
+ * 1) in block (1, 1, 1). */
+static void take_julia(struct dg *d, struct dg_line *l)
+{
+    const char *end = strstr(l->body, " was thrown during kernel execution");
+    const char *from = end;
+    struct dg_record *r = current(d);
+    if (!end || (r && !strcmp(r->tool, "CUDA.jl")))
+        return;
+    while (from > l->body && !dg_starts(from, " a "))
+        from--;
+    r = add(d, l, "CUDA.jl");
+    if (!r)
+        return;
+    DG_COPY(r->title, from + (*from == ' ' ? 3 : 0), end);
+    take_threads(r, end);
 }
 
 /* ---- TORCH_USE_CUDA_DSA ---- */
@@ -299,5 +323,5 @@ void dg_take_tool(struct dg *d, struct dg_line *l)
     if (strstr(l->s, "========="))
         take_sanitizer(d, l);
     else if ((l->groups & 1u << DG_G_TOOL) || d->record >= 0)
-        take_gdb(d, l);
+        take_gdb(d, l), take_julia(d, l);
 }

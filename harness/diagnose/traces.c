@@ -119,10 +119,21 @@ static void finish(struct dg *d, struct dg_open *o, struct dg_line *l)
     d->ended_line = l ? l->at.line : 0;
 }
 
+/* Its error is what was said before the abort. */
+static void finish_reversed(struct dg *d, struct dg_open *o)
+{
+    struct dg_line l = { .at = o->trace.at, .error = -1 };
+    if (d->facts->n_errors)
+        l.error = (int)d->facts->n_errors - 1;
+    finish(d, o, &l);
+}
+
 void dg_end_traces(struct dg *d)
 {
     for (size_t i = 0; i < sizeof d->open / sizeof *d->open; i++)
-        if (d->open[i].used)
+        if (d->open[i].used && d->open[i].reversed)
+            finish_reversed(d, &d->open[i]);
+        else if (d->open[i].used)
             finish(d, &d->open[i], NULL);
     d->ended_trace = -1;
 }
@@ -188,8 +199,15 @@ static bool take_file(struct dg_open *o, const char *s)
         return false;
     if (dg_starts(end, ", in "))
         DG_COPY(f.function, end + 5, NULL);
+    else if (dg_starts(end, " in "))
+        DG_COPY(f.function, end + 4, NULL);
+    struct dg_frame last = o->trace.last, user = o->trace.user;
     dg_add_frame(&o->trace, &f);
-    o->wants_code = true;
+    if (o->reversed && last.file[0])
+        o->trace.last = last;
+    if (o->reversed && user.file[0])
+        o->trace.user = user;
+    o->wants_code = !o->reversed;
     return true;
 }
 
@@ -217,6 +235,10 @@ static void take_python(struct dg *d, struct dg_open *o, struct dg_line *l)
     bool indented = s - l->body >= 2;
     if (take_file(o, s)) {
         o->touched = l->at.line;
+        return;
+    }
+    if (o->reversed && !indented) {
+        finish_reversed(d, o);
         return;
     }
     if (!*s)
@@ -460,7 +482,7 @@ static void take_header(struct dg *d, struct dg_line *l)
         finish(d, was, NULL);
     d->ended_trace = -1;
     struct dg_open *o = start(d, l, language_of(l->body));
-    o->trace.ignored = strstr(l->s, "Exception ignored") != NULL;
+    o->trace.ignored = d->ignored_line && l->at.line - d->ignored_line < 3;
 }
 
 static bool begins_cell(const char *s)
@@ -476,6 +498,17 @@ void dg_take_trace(struct dg *d, struct dg_line *l)
         const char *s = dg_blank(l->body);
         if (strstr(l->s, "Traceback (most recent call last)")) {
             take_header(d, l);
+            return;
+        }
+        if (strstr(l->s, "Exception ignored in"))
+            d->ignored_line = l->at.line;
+        /* the fault handler's: what each thread was doing at an abort */
+        if (dg_starts(s, "Current thread 0x")
+            && strstr(s, "most recent call first")) {
+            struct dg_open *was = find_open(d, l->at.source);
+            if (was)
+                finish(d, was, NULL);
+            start(d, l, DG_PYTHON)->reversed = true;
             return;
         }
         if (!find_open(d, l->at.source)) {

@@ -2,10 +2,10 @@
 
     score.py FAULTLAG FOLDER [--show]
 
-FOLDER holds NAME.log and NAME.json. A sidecar has the keys of the output and
-`true_cause`; one that ends in `.expect.json` or holds `expect` names only the
-keys that count. Prints a table by framework; exit status 1 if anything that
-was asked for differs. With --show, every difference.
+FOLDER holds NAME.log and NAME.json, a sidecar with some keys of the output,
+which are compared (`true_cause` is `cause`; of frames, what is given of file
+and line; of victims, names). Prints a table by framework, and with --show
+every difference; exit status 1 if there is one.
 """
 import collections
 import json
@@ -20,8 +20,10 @@ GROUPS = {
     "blocking": ["blocking"],
     "reliable": ["reliable_trace"],
     "error": ["error_code", "error_name"],
-    "cause": ["true_cause"],
+    "cause": ["true_cause", "cause"],
+    "other": ["fault", "framework_name", "recoverable", "victims", "user_frame"],
 }
+RENAMED = {"true_cause": "cause", "framework_name": "framework"}
 # A cause that the thread itself, a maintainer or the reporter stated.
 SURE = ("stated", "maintainer", "reporter")
 
@@ -37,21 +39,23 @@ def diagnose(program, log):
 def wanted(side, key):
     if key == "error_code":     # today's number
         return side.get("extra", {}).get("modern_code", side.get(key))
-    if key == "reported_frame" and side.get(key):
+    if key.endswith("_frame") and side.get(key):
         return {k: side[key].get(k) for k in ("file", "line")}
     return side.get(key)
 
 
 def given(said, key):
-    if key == "true_cause":
-        return said["cause"]
-    if key == "reported_frame":
+    if key in RENAMED:
+        return said[RENAMED[key]]
+    if key == "victims":
+        return [v["what"] for v in said[key]]
+    if key.endswith("_frame") and said[key]:
         return {k: said[key][k] for k in ("file", "line")}
     return said[key]
 
 
 def framework(side):
-    name = side.get("framework", "")
+    name = side.get("framework") or side.get("framework_name", "")
     for word in ("Paddle", "JAX", "TensorFlow", "Numba", "Caffe", "Warp",
                  "llama", "Spark", "CUDA C++"):
         if word in name:
