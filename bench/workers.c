@@ -15,7 +15,7 @@
 
 #define ANSWER_MS 60000             /* no turn takes this long */
 
-enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4, SEES_ALL = 8 };
 
 static bool is_blocking(const char *strategy)
 {

@@ -96,8 +96,6 @@ static void put_scenario(struct fl_text *out, const struct fl_scenario *s)
         fl_json_put_bool(out, "selftest", true);
     if (s->limit_ms)
         fl_json_put_integer(out, "limit_ms", s->limit_ms);
-    if (s->extended)
-        fl_json_put_bool(out, "extended", true);
     fl_json_open(out, "variants", '[');
     for (unsigned v = FL_FAULTY; v <= FL_GUARDED; v <<= 1)
         if (s->variants & v)

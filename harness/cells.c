@@ -84,6 +84,8 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
         if (!c->deviation)
             c->deviation = fl_strdup(fl_row_get(row, FL_COL_deviation));
     }
+    if (set & FL_SKIPPED && !c->skip)
+        c->skip = fl_strdup(fl_row_get(row, FL_COL_reason));
     add_report(c, row);
 }
 
@@ -133,14 +135,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static char *time_text(double ns)
-{
-    return ns < 1e3 ? fl_format("%.0f ns", ns)
-        : ns < 1e6 ? fl_format("%.1f us", ns / 1e3)
-        : ns < 1e9 ? fl_format("%.2f ms", ns / 1e6)
-        : fl_format("%.2f s", ns / 1e9);
-}
-
 static char *outcomes_text(const struct fl_cell *c)
 {
     struct fl_text t = { 0 };
@@ -171,11 +165,11 @@ static void cell_columns(struct fl_cell *c, bool only_deviating,
     if (c->n_latencies)
         qsort(c->latencies_ns, c->n_latencies, sizeof *c->latencies_ns,
               by_value);
-    out[6] = c->n_latencies ? time_text(c->latencies_ns[c->n_latencies / 2])
+    out[6] = c->n_latencies ? fl_time_text(c->latencies_ns[c->n_latencies / 2])
                             : fl_strdup("");
     out[7] = c->site ? fl_format("%s%s", c->site,
                                  c->many_sites ? " and others" : "")
-                     : fl_strdup("");
+                     : fl_strdup(c->skip ? c->skip : "");
 }
 
 static void print_lines(char *(*lines)[COLUMNS], size_t n, FILE *out,
@@ -226,6 +220,20 @@ void fl_cells_print(const struct fl_cells *cells, FILE *out,
     free(sorted);
 }
 
+size_t fl_cells_sum_up(struct fl_cells *cells, const struct fl_json *listing,
+                       FILE *table, bool color)
+{
+    fl_cells_check_some(cells, listing);
+    size_t deviating = fl_cells_deviating(cells);
+    if (table)
+        fl_cells_print(cells, table, false, color);
+    if (deviating) {
+        fprintf(stderr, "\n%zu of %zu cells deviate:\n", deviating, cells->n);
+        fl_cells_print(cells, stderr, true, false);
+    }
+    return deviating;
+}
+
 void fl_cells_free(struct fl_cells *cells)
 {
     for (size_t i = 0; i < cells->n; i++) {
@@ -238,6 +246,7 @@ void fl_cells_free(struct fl_cells *cells)
         free(c->site);
         free(c->latencies_ns);
         free(c->deviation);
+        free(c->skip);
     }
     free(cells->cells);
     *cells = (struct fl_cells){ 0 };

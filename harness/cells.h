@@ -20,6 +20,7 @@ struct fl_cell {
     double *betweens;           /* launches, of each report */
     size_t n_latencies, n_betweens;
     char *deviation;            /* of the first trial that deviates */
+    char *skip;                 /* why the first skipped one was; or NULL */
 };
 
 struct fl_cells { struct fl_cell *cells; size_t n; };
@@ -30,6 +31,10 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row);
 void fl_cells_check_some(struct fl_cells *cells,
                          const struct fl_json *listing);
 size_t fl_cells_deviating(const struct fl_cells *cells);
+/* The end of a run: looks at what only the whole can show, tells the table to
+ * `table` (NULL: nobody), and to stderr which cells deviate. How many do. */
+size_t fl_cells_sum_up(struct fl_cells *cells, const struct fl_json *listing,
+                       FILE *table, bool color);
 /* A table for people, in the order of scenario, variant and strategy; with
  * `only_deviating` just the cells that deviate, and how. */
 void fl_cells_print(const struct fl_cells *cells, FILE *out,

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "harness/command.h"
+#include "harness/context.h"
 #include "harness/listing.h"
 #include "harness/results.h"
 #include "harness/runner.h"
+#include "harness/timeline.h"
 
 /* Where a run's rows go. */
 struct sinks {
@@ -52,18 +54,6 @@ static bool open_sink(const char *path, FILE **file)
     return *file != NULL;
 }
 
-static bool use_color(const char *when, FILE *out, bool *color)
-{
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    *color = !strcmp(when, "always")
-        || (!strcmp(when, "auto") && isatty(fileno(out)) && !(no && *no)
-            && term && strcmp(term, "dumb"));
-    if (*color || !strcmp(when, "auto") || !strcmp(when, "never"))
-        return true;
-    fprintf(stderr, "faultlag: --color takes auto, always or never\n");
-    return false;
-}
-
 static bool runner_options(const struct fl_options *o, struct fl_runner *r)
 {
     unsigned long long jobs = (unsigned long long)sysconf(
@@ -99,7 +89,7 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
 {
     *g = (struct stage){ 0 };
     fl_places_find(&g->places);
-    if (!use_color(o->color, summary, &g->color)
+    if (!fl_use_color(o->color, summary, &g->color)
         || !runner_options(o, &g->runner))
         return FL_EXIT_USAGE;
     if (!fl_choose_device(&g->places, o->device, &g->runner.device,
@@ -121,27 +111,31 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
 static int sum_up(const struct stage *g, struct sinks *s, int code,
                   FILE *table)
 {
-    fl_cells_check_some(&s->cells, g->listing);
-    size_t deviating = fl_cells_deviating(&s->cells);
-    if (table)
-        fl_cells_print(&s->cells, table, false, g->color);
-    if (deviating) {
-        fprintf(stderr, "\n%zu of %zu cells deviate:\n", deviating,
-                s->cells.n);
-        fl_cells_print(&s->cells, stderr, true, false);
-    }
-    if (code == FL_EXIT_OK && deviating)
-        code = FL_EXIT_DEVIATED;
-    return code;
+    size_t deviating = fl_cells_sum_up(&s->cells, g->listing, table, g->color);
+    return code == FL_EXIT_OK && deviating ? FL_EXIT_DEVIATED : code;
 }
 
-static bool add_trace(struct fl_plan *plan, const char *path)
+/* One more trial that leaves its trace at *path: where --trace says, or for
+ * --timeline alone in *folder, a new one for it. */
+static bool add_trace(struct fl_plan *plan, const struct fl_options *o,
+                      char **path, char **folder)
 {
-    const char *why = !access(path, F_OK) ? "it exists"
-        : fl_plan_add_trace(plan, NULL, path) ? NULL
-        : "only a faulty trial in free mode can be traced";
+    const char *tmp = getenv("TMPDIR"), *why = NULL;
+    if (!o->trace && !o->timeline)
+        return true;
+    if (!o->trace) {
+        *folder = fl_format("%s/faultlag-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+        why = mkdtemp(*folder) ? NULL : strerror(errno);
+    }
+    *path = o->trace ? fl_strdup(o->trace) : fl_format("%s/trace", *folder);
+    if (!why)
+        why = !access(*path, F_OK) ? "it exists"
+            : fl_plan_add_trace(plan, NULL, *path) ? NULL
+            : "only a faulty trial in free mode can be traced";
     if (why)
-        fprintf(stderr, "faultlag: --trace %s: %s\n", path, why);
+        fprintf(stderr, "faultlag: %s%s: %s\n",
+                o->trace ? "--trace " : "--timeline",
+                o->trace ? o->trace : "", why);
     return !why;
 }
 
@@ -152,8 +146,9 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
     bool data_out = (o->csv && !strcmp(o->csv, "-"))
         || (o->json && !strcmp(o->json, "-"));
     FILE *table = data_out ? stderr : stdout;
+    char *trace = NULL, *folder = NULL;
     int code = set_up(o, table, &g);
-    if (code < 0 && o->trace && !add_trace(&g.plan, o->trace))
+    if (code < 0 && !add_trace(&g.plan, o, &trace, &folder))
         code = FL_EXIT_USAGE;
     if (code < 0 && (!open_sink(o->csv, &sinks.csv)
                      || !open_sink(o->json, &sinks.json)))
@@ -171,7 +166,15 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
         code = sum_up(&g, &sinks, fl_runner_run(&g.runner), table);
         if (sinks.json)
             fputs("\n]\n", sinks.json);
+        if (o->timeline && code != FL_EXIT_INTERRUPTED)
+            fl_timeline_print(trace, g.color, table);
     }
+    if (folder) {
+        unlink(trace);
+        rmdir(folder);
+    }
+    free(trace);
+    free(folder);
     if (sinks.csv && sinks.csv != stdout)
         fclose(sinks.csv);
     if (sinks.json && sinks.json != stdout)
@@ -186,11 +189,15 @@ static int bench_into(struct stage *g, struct sinks *s, bool fresh, int argc,
                       char **argv)
 {
     struct fl_results *r = s->results;
-    if (fresh && !fl_results_write_context(r, argc, argv, g->probe))
+    struct fl_text context = { 0 };
+    fl_context_json(&context, argc, argv, fl_plan_left(&g->plan), g->probe);
+    fl_text_puts(&context, "\n");
+    bool ok = !fresh || fl_results_write_context(r, &context);
+    fl_text_free(&context);
+    if (!ok || !fl_results_skip_done(r, &g->plan, &s->cells))
         return FL_EXIT_UNUSABLE;
-    if (!fl_results_skip_done(r, &g->plan, &s->cells))
-        return FL_EXIT_UNUSABLE;
-    fl_plan_add_traces(&g->plan, r->path);
+    if (g->plan.shard == 1)
+        fl_plan_add_traces(&g->plan, r->path);
     g->runner.context = s;
     fprintf(stderr, "faultlag: results in %s\n", r->path);
     int code = fl_runner_run(&g->runner);

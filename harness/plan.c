@@ -87,8 +87,7 @@ static bool choose_scenarios(const struct fl_json *listing,
     for (const struct fl_json *s = all->first; s; s = s->next) {
         const char *name = fl_json_string(s, "name", "?");
         if (!fl_json_bool(s, "selftest")
-            && (o->filter ? !regexec(&re, name, 0, NULL, 0)
-                          : !fl_json_bool(s, "extended")))
+            && (!o->filter || !regexec(&re, name, 0, NULL, 0)))
             c->scenarios[c->n_scenarios++] = name;
     }
     if (o->filter)
@@ -165,6 +164,28 @@ static void shuffle(struct fl_plan *plan, uint64_t seed)
     plan->trials = sorted;
 }
 
+/* Would a bench learn from a second trial? Eager and lazy are bounds, not
+ * samples, and a program without a fault only has to be clean. */
+static bool is_sampled(const char *variant, const char *mode)
+{
+    return !strcmp(variant, "faulty") && (!mode || !strcmp(mode, "random"));
+}
+
+/* Every shard draws the order of all trials, and so they share out all of
+ * them, each a like part of the cells. */
+static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
+{
+    if (!fl_shard(o->shard ? o->shard : "1/1", &plan->shard, &plan->shards))
+        return false;
+    for (size_t i = 0; i < plan->n; i++)
+        plan->trials[i].done = i % plan->shards != plan->shard - 1;
+    if (plan->n >= plan->shard)
+        return true;
+    fprintf(stderr, "faultlag: --shard %s: there are only %zu trials\n",
+            o->shard, plan->n);
+    return false;
+}
+
 bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
                   enum fl_device_kind device, struct fl_plan *plan)
 {
@@ -190,8 +211,7 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
             for (size_t k = 0; k < c.n_strategies; k++)
                 for (size_t m = 0; m < c.n_schedules; m++) {
                     const char *mode = c.schedules[m];
-                    /* In a bench eager and lazy are two bounds, not samples. */
-                    bool once = !o->name && mode && strcmp(mode, "random");
+                    bool once = !o->name && !is_sampled(c.variants[v], mode);
                     for (unsigned long long n = 0;
                          n < (once && c.trials ? 1 : c.trials); n++)
                         add(plan, listing, c.scenarios[i], c.variants[v],
@@ -205,7 +225,7 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
         return false;
     }
     shuffle(plan, c.seed);
-    return true;
+    return take_shard(plan, o);
 }
 
 static const char *scenario_name(const struct fl_planned *t)
@@ -257,6 +277,14 @@ void fl_plan_add_traces(struct fl_plan *plan, const char *folder)
         fl_plan_add_trace(plan, strategies[i], path);
         free(path);
     }
+}
+
+size_t fl_plan_left(const struct fl_plan *plan)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        left += !plan->trials[i].done;
+    return left;
 }
 
 void fl_plan_free(struct fl_plan *plan)

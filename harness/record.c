@@ -298,7 +298,7 @@ static void put_trial(struct fl_text *out, struct fl_run *run, bool hang)
         why = contradiction;
     if (why) {
         if (!hang)
-            v.outcome = FL_OUTCOME_BROKEN;
+            v.outcome = t->skipped ? FL_OUTCOME_SKIPPED : FL_OUTCOME_BROKEN;
         PUT_STRING(reason, why);
     }
     PUT_STRING(outcome, fl_outcome_name(v.outcome));

@@ -238,7 +238,7 @@ int fl_runner_run(struct fl_runner *r)
 {
     static struct pool pool;
     struct sigaction action = { .sa_handler = on_signal };
-    size_t next = 0, total = 0;
+    size_t next = 0, total = fl_plan_left(r->plan);
     bool ok = true;
     pool = (struct pool){ 0 };
     sigaction(SIGINT, &action, NULL);
@@ -247,8 +247,6 @@ int fl_runner_run(struct fl_runner *r)
         r->jobs = 1;
     if (r->jobs > MOST_JOBS)
         r->jobs = MOST_JOBS;
-    for (size_t i = 0; i < r->plan->n; i++)
-        total += !r->plan->trials[i].done;
     while (ok && !fl_interrupted && (pool.n || next < r->plan->n)) {
         struct fl_planned *trial = &r->plan->trials[next];
         if (next < r->plan->n && trial->done) {

@@ -54,6 +54,7 @@ struct fl_trial {
     size_t all_good_before;     /* events before it are known good */
     bool names_suspects;        /* the strategy did, see fl_name_suspect() */
     const struct fl_site *site; /* of the launch or call in force */
+    bool in_call;               /* which of the two it is */
     cudaStream_t stream;        /* of the launch in force */
     void *stack_base;           /* where call stacks end */
 
@@ -65,6 +66,7 @@ struct fl_trial {
     jmp_buf raise;              /* where a report or breakage ends up */
     bool can_raise;
     char broken[256];           /* why the trial has no result, or "" */
+    bool skipped;               /* that is: not possible here */
 };
 
 /* Prepares a zeroed trial whose scenario, strategy, variant, seed, record and

@@ -79,6 +79,8 @@ PROGRAM static void mask(struct fl_trial *t, struct state *s, unsigned b)
                     "copy of the loss is the next call with one"),
         EXPECT_NOT_WAITED(700, "attention", "read_loss"),
         EXPECT_CRUMBS(700, "mask", "read_loss"),
+        EXPECT_LOG(700, "attention", "read_loss"),
+        EXPECT_DSA("mask", "read_loss"),
         EXPECT_WAITED(700, "mask"));
 }
 
@@ -222,7 +224,6 @@ const struct fl_scenario scenario_attention_mask = {
         "(huggingface/transformers #28104)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "attention_bias_kernel",
     .fault_file = "kernels/attention.cu",
     .guard = "the bucket numbers are clamped to the valid range before use",

@@ -91,6 +91,8 @@ PROGRAM static void last_hidden(struct fl_trial *t, struct state *s,
                     "copy of the loss is the next call that returns one"),
         EXPECT_NOT_WAITED(710, "net_classify", "train_step"),
         EXPECT_CRUMBS(710, "last_hidden", "train_step"),
+        EXPECT_LOG(710, "net_classify", "train_step"),
+        EXPECT_DSA("last_hidden", "train_step"),
         EXPECT_WAITED(710, "last_hidden"));
 }
 

@@ -33,6 +33,8 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
                         "the next call that is checked is the step's end"),
             EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(700, "recall", "train_step"),
+            EXPECT_LOG(700, "lookup_encode", "train_step"),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT_WAITED(700, "recall"));
 }
 

@@ -65,8 +65,22 @@ PROGRAM static void window(struct fl_trial *t, struct state *s, unsigned b)
         EXPECT("every-8", FL_MISATTRIBUTED, 9, NULL, FL_HEADER,
             .note = "the eighth launch asks"),
         EXPECT("event-poll", FL_EXACT, 9, "window", FL_HEADER),
+        EXPECT("graph", FL_MISATTRIBUTED, 9, "train_step", FL_OPEN,
+            .device = FL_SIM,
+            .note = "refused when it is captured; the step's end is the first "
+                    "to ask"),
+        EXPECT("graph-sync", FL_MISATTRIBUTED, 9, "train_step", FL_OPEN,
+            .device = FL_SIM),
+        EXPECT("graph", FL_MISATTRIBUTED, 0, "train_step", FL_OPEN,
+            .note = "whether a refused launch also ends the capture is not "
+                    "documented"),
+        EXPECT("graph-sync", FL_MISATTRIBUTED, 0, "train_step", FL_OPEN),
+        EXPECT("dsa", FL_MISATTRIBUTED, 9, "train_step", FL_HEADER,
+            .note = "a kernel that was not launched records nothing"),
         EXPECT("breadcrumb", FL_EXACT, 9, "window", FL_HEADER,
-            .note = "by the launch's own check; crumbs say nothing here"));
+            .note = "by the launch's own check; crumbs say nothing here"),
+        EXPECT("cupti-log", FL_EXACT, 9, "window", FL_HEADER,
+            .note = "the callback sees the code that nvcc's stub drops"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -139,7 +153,6 @@ const struct fl_scenario scenario_bad_launch_config = {
         "from shapes (uber-research/sbnet #21, pytorch/ort #116)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .guard = "the signals are cut to the largest block",
     .setup = setup,
     .step = train_step,

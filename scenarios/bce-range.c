@@ -115,6 +115,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
                     "copy of the loss is the next call with one"),
         EXPECT_NOT_WAITED(710, "mean_loss", "read_loss"),
         EXPECT_CRUMBS(710, "loss", "read_loss"),
+        EXPECT_LOG(710, "mean_loss", "read_loss"),
+        EXPECT_DSA("loss", "read_loss"),
         EXPECT_WAITED(710, "loss"));
 }
 
@@ -194,7 +196,6 @@ const struct fl_scenario scenario_bce_range = {
         "#471)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "bce_kernel",
     .fault_file = "kernels/loss.cu",
     .guard = "the scores are clamped into the range before use",

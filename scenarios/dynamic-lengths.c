@@ -85,6 +85,8 @@ PROGRAM static void pool(struct fl_trial *t, struct state *s, unsigned b)
                         "the copy of the loss is the next call with one"),
             EXPECT_NOT_WAITED(700, "net_classify", "read_loss"),
             EXPECT_CRUMBS(700, "pool", "read_loss"),
+            EXPECT_LOG(700, "net_classify", "read_loss"),
+            EXPECT_DSA("pool", "read_loss"),
             EXPECT_WAITED(700, "pool"));
 }
 

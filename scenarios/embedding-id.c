@@ -70,6 +70,8 @@ PROGRAM static void embed(struct fl_trial *t, struct state *s, unsigned b)
                         "the copy of the loss is the next call with one"),
             EXPECT_NOT_WAITED(710, "net_attention", "read_loss"),
             EXPECT_CRUMBS(710, "embed", "read_loss"),
+            EXPECT_LOG(710, "net_attention", "read_loss"),
+            EXPECT_DSA("embed", "read_loss"),
             EXPECT_WAITED(710, "embed"));
 }
 
@@ -165,7 +167,6 @@ const struct fl_scenario scenario_embedding_id = {
         "meta-llama/llama-cookbook #189)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_assert_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the look-up checks each id and takes zeros for a bad one",

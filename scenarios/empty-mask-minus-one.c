@@ -82,6 +82,8 @@ PROGRAM static void last_hidden(struct fl_trial *t, struct state *s)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "net_classify", "train_step"),
         EXPECT_CRUMBS(700, "last_hidden", "train_step"),
+        EXPECT_LOG(700, "net_classify", "train_step"),
+        EXPECT_DSA("last_hidden", "train_step"),
         EXPECT_WAITED(700, "last_hidden"));
 }
 
@@ -169,7 +171,6 @@ const struct fl_scenario scenario_empty_mask_minus_one = {
         "(microsoft/onnxruntime #31994)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "last_kept_kernel",
     .fault_file = "kernels/mask.cu",
     .guard = "the first position of each sequence is always kept",

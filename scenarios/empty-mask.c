@@ -111,8 +111,23 @@ PROGRAM static void amplify(struct fl_trial *t, struct state *s, int count)
         EXPECT("every-8", FL_MISATTRIBUTED, 9, NULL, FL_REPORT),
         EXPECT("event-poll", FL_MISATTRIBUTED, 9, "net_attention",
             FL_REPORT),
+        EXPECT("graph", FL_MISATTRIBUTED, 9, "train_step", FL_OPEN,
+            .device = FL_SIM,
+            .note = "refused when it is captured; the step's end is the first "
+                    "to ask"),
+        EXPECT("graph-sync", FL_MISATTRIBUTED, 9, "train_step", FL_OPEN,
+            .device = FL_SIM),
+        EXPECT("graph", FL_MISATTRIBUTED, 0, "train_step", FL_OPEN,
+            .note = "whether a refused launch also ends the capture is not "
+                    "documented"),
+        EXPECT("graph-sync", FL_MISATTRIBUTED, 0, "train_step", FL_OPEN),
+        EXPECT("dsa", FL_MISATTRIBUTED, 9, "train_step", FL_REPORT,
+            .note = "a kernel that was not launched records nothing"),
         EXPECT("breadcrumb", FL_MISATTRIBUTED, 9, "net_attention", FL_REPORT,
-            .note = "a launch that failed when it was made leaves no mark"));
+            .note = "a launch that failed when it was made leaves no mark"),
+        EXPECT("cupti-log", FL_EXACT, 9, "amplify", FL_HEADER,
+            .note = "the callback sees what every launch returns, the "
+                    "library's too"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)

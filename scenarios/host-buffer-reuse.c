@@ -50,6 +50,10 @@ PROGRAM static void project(struct fl_trial *t, struct lookup *l)
 
     FL_PLANT(t, stream, k_linear(stream, l->x, staging.dev, l->w_in.dev, NULL,
                                  TOKENS, DIM, DIM),
+        EXPECT("graph", FL_SILENT, 0, NULL, FL_DERIVED,
+            .note = "the copy is a node of a graph that starts when the step "
+                    "ends, long after the overwriting"),
+        EXPECT("graph-sync", FL_SILENT, 0, NULL, FL_DERIVED),
         EXPECT("*", FL_HIDDEN, 0, NULL, FL_DERIVED,
             .device = FL_SIM, .mode = FL_EAGER,
             .note = "each copy is done before its call returns"),
@@ -120,7 +124,6 @@ const struct fl_scenario scenario_host_buffer_reuse = {
         "(sgl-project/mini-sglang #67)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .setup = setup,
     .step = train_step,
     .predict = predict,

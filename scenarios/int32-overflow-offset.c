@@ -44,6 +44,8 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
         EXPECT_CRUMBS(700, "recall", "train_step"),
+        EXPECT_LOG(700, "lookup_encode", "train_step"),
+        EXPECT_DSA("recall", "train_step"),
         EXPECT_WAITED(700, "recall"));
 }
 
@@ -105,7 +107,6 @@ const struct fl_scenario scenario_int32_overflow_offset = {
         "(alexzhang13/flashattention2-custom-mask #2)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "dequantise_kernel",
     .fault_file = "kernels/gather.cu",
     .setup = setup,

@@ -76,6 +76,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "net_backward", "train_step"),
         EXPECT_CRUMBS(710, "loss", "train_step"),
+        EXPECT_LOG(710, "net_backward", "train_step"),
+        EXPECT_DSA("loss", "train_step"),
         EXPECT_WAITED(710, "loss"));
 }
 
@@ -155,7 +157,6 @@ const struct fl_scenario scenario_label_range = {
         "modelscope/ms-swift #3267)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "cross_entropy_kernel",
     .fault_file = "kernels/loss.cu",
     .guard = "the labels are clamped to the valid range before use",

@@ -43,6 +43,8 @@ PROGRAM static void add_slice(struct fl_trial *t, struct lookup *l, unsigned b)
                         "the next call that is checked is the step's end"),
             EXPECT_NOT_WAITED(716, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(716, "add_slice", "train_step"),
+            EXPECT_LOG(716, "lookup_encode", "train_step"),
+            EXPECT_DSA_BLIND(716, "train_step"),
             EXPECT_WAITED(716, "add_slice"));
 }
 
@@ -104,7 +106,6 @@ const struct fl_scenario scenario_misaligned_vector = {
         "an extension's int4 load on a view (Jim137/qkan #26)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "add4_kernel",
     .fault_file = "kernels/elementwise.cu",
     .guard = "a scalar kernel when the pointer is not aligned",

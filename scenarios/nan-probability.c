@@ -86,6 +86,8 @@ PROGRAM static void sample(struct fl_trial *t, struct state *s, unsigned b)
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(710, "extend", "infer_step"),
         EXPECT_CRUMBS(710, "sample", "infer_step"),
+        EXPECT_LOG(710, "extend", "infer_step"),
+        EXPECT_DSA("sample", "infer_step"),
         EXPECT_WAITED(710, "sample"));
 }
 
@@ -188,7 +190,6 @@ const struct fl_scenario scenario_nan_probability = {
         "flashinfer-ai/flashinfer #2708)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "sample_kernel",
     .fault_file = "kernels/sample.cu",
     .guard = "weights that are not finite or negative become zero first",

@@ -24,6 +24,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT("*", FL_SILENT, 0, NULL, FL_REPORT,
                 .note = "other tensors lie before the table, in the same 2 MiB "
                         "of mapped memory"));
@@ -55,7 +56,6 @@ const struct fl_scenario scenario_negative_index = {
         "overruns pass (risc0/risc0 #3803)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the kernel checks each index and takes zeros for a bad one",

@@ -40,7 +40,12 @@
         .note = "cudaGetLastError may also return errors of earlier " \
                 "asynchronous launches"), \
     EXPECT("event-poll", FL_EXACT | FL_LATE, code, NULL, FL_DERIVED, \
-        .note = "exact when all launches before were seen complete")
+        .note = "exact when all launches before were seen complete"), \
+    EXPECT("graph", FL_LATE, code, wait, FL_DERIVED, \
+        .note = "nothing runs before the graph is launched, ahead of the " \
+                "wait; any launch of the graph may be to blame"), \
+    EXPECT("graph-sync", FL_LATE, code, wait, FL_DERIVED, \
+        .note = "the graph is known, not the launch in it")
 /* Where work is serial: only the fault launch has begun and not ended. */
 #define EXPECT_CRUMBS(code, here, wait) \
     EXPECT("breadcrumb", FL_EXACT, code, here, FL_DERIVED, \
@@ -52,6 +57,31 @@
     EXPECT("breadcrumb", FL_EXACT, code, NULL, FL_DERIVED, \
         .note = "whoever learns of the error, and when, the crumbs name the " \
                 "one launch that began and did not end")
+/* Where work is serial: a tool sees the codes that launches return, and in its
+ * log the fault launch is the first that has not ended. */
+#define EXPECT_LOG(code, next, wait) \
+    EXPECT("cupti-log", FL_EXACT, code, next, FL_OPEN, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the next launch returns the code"), \
+    EXPECT("cupti-log", FL_EXACT, code, wait, FL_OPEN, \
+        .device = FL_SIM, .mode = FL_LAZY), \
+    EXPECT("cupti-log", FL_EXACT, code, NULL, FL_OPEN, .device = FL_SIM), \
+    EXPECT("cupti-log", FL_EXACT | FL_LATE | FL_MISATTRIBUTED, code, NULL, \
+        FL_OPEN, \
+        .note = "which activity records survive a fault is not documented")
+/* Where the kernel's own check can see the fault: it leaves instead, and its
+ * record names the launch. Where none can, `where` is async's. */
+#define EXPECT_DSA(here, wait) \
+    EXPECT("dsa", FL_EXACT, 710, here, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_EAGER, \
+        .note = "the device is done when the host looks"), \
+    EXPECT("dsa", FL_EXACT, 710, wait, FL_DERIVED, \
+        .device = FL_SIM, .mode = FL_LAZY), \
+    EXPECT("dsa", FL_EXACT, 710, NULL, FL_DERIVED, \
+        .note = "whenever the host looks, the record names the launch")
+#define EXPECT_DSA_BLIND(code, where) \
+    EXPECT("dsa", FL_LATE, code, where, FL_DERIVED, \
+        .note = "no check in the kernel can see it: found as under async")
 
 enum {
     BATCH = 4,

@@ -15,7 +15,7 @@ A scenario is a small training program with one planted fault, in one file `scen
 
 Three witnesses must agree on a fault: the *beacon*, which the first thread about to commit it writes to host memory; the scenario's *oracle*, which computes on the CPU which thread and value must be bad and what the right data are; and, on simgpu, the device's own record.
 
-Outcomes: `exact` names the fault launch; `late` is a later launch or call that claims nothing; `misattributed` is blamed by a check that claims to be about it; `silent` and `benign` are never reported, with wrong and with right data; `hidden` did not happen under this strategy. *reported in* is the function that holds the report; of the rows that match a strategy, device and mode the first decides. A scenario marked *extended* is in a `faultlag bench` only when `--filter` matches it.
+Outcomes: `exact` names the fault launch; `late` is a later launch or call that claims nothing; `misattributed` is blamed by a check that claims to be about it; `silent` and `benign` are never reported, with wrong and with right data; `hidden` did not happen under this strategy. *reported in* is the function that holds the report; of the rows that match a strategy, device and mode the first decides.
 
 How often a race is lost is measured, not expected: `preprocess-race` on simgpu, seeds 1 to 200, faults under `async` in 0 % of eager, 20.5 % of lazy and 25.5 % of random schedules, under `sync` in none. (`faultlag run preprocess-race --device sim --strategy async,sync --schedule all --trials 200`; a seed gives the same row every time.)
 
@@ -85,9 +85,8 @@ def section(s):
 
 def main():
     scenarios = json.load(sys.stdin)["scenarios"]
-    overview = [(f"[{s['name']}](#{s['name']})"
-                 + (" *extended*" if s.get("extended") else ""),
-                 s["summary"], ", ".join(s["variants"])) for s in scenarios]
+    overview = [(f"[{s['name']}](#{s['name']})", s["summary"],
+                 ", ".join(s["variants"])) for s in scenarios]
     print("\n\n".join([INTRO.rstrip(),
                        table(["scenario", "planted", "variants"], overview)]
                       + [section(s) for s in scenarios]))

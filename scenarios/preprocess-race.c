@@ -94,6 +94,10 @@ PROGRAM static void gather_samples(struct fl_trial *t, struct state *s,
         EXPECT("sync-unchecked", FL_HIDDEN, 0, NULL, FL_REPORT),
         EXPECT("stream-sync", FL_HIDDEN, 0, NULL, FL_DERIVED),
         EXPECT("device-sync", FL_HIDDEN, 0, NULL, FL_DERIVED),
+        EXPECT("graph", FL_HIDDEN | FL_LATE, 700, "train_step", FL_DERIVED,
+            .note = "two branches of one graph with no edge between them"),
+        EXPECT("graph-sync", FL_HIDDEN | FL_LATE, 700, "train_step",
+            FL_DERIVED),
         EXPECT("*", FL_HIDDEN, 0, NULL, FL_DERIVED,
             .device = FL_SIM, .mode = FL_EAGER,
             .note = "each launch is done before the next is made"),
@@ -111,9 +115,19 @@ PROGRAM static void gather_samples(struct fl_trial *t, struct state *s,
             .note = "the eighth launch may fall between the two"),
         EXPECT("event-poll", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
             FL_DERIVED, .some = FL_LATE | FL_EXACT),
+        EXPECT("dsa", FL_HIDDEN | FL_EXACT, 710, NULL, FL_DERIVED,
+            .some = FL_EXACT,
+            .note = "the gather's check sees the stale index"),
         EXPECT("breadcrumb", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
             FL_DERIVED, .some = FL_LATE | FL_EXACT,
-            .note = "two suspects while the augmentation's stream is busy"));
+            .note = "two suspects while the augmentation's stream is busy"),
+        EXPECT("cupti-log", FL_HIDDEN | FL_LATE | FL_EXACT, 700, NULL,
+            FL_OPEN, .device = FL_SIM, .some = FL_LATE | FL_EXACT,
+            .note = "two suspects until the augmentation has ended"),
+        EXPECT("cupti-log", FL_HIDDEN | FL_LATE | FL_EXACT | FL_MISATTRIBUTED,
+            700, NULL, FL_OPEN,
+            .note = "which activity records survive a fault is not "
+                    "documented"));
     FL_LAUNCH(t, stream, k_add(stream, s->x, s->x, s->picked, TOKENS * DIM));
 }
 

@@ -32,6 +32,8 @@ PROGRAM static void join(struct fl_trial *t, struct lookup *l,
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
         EXPECT_CRUMBS(700, "join", "train_step"),
+        EXPECT_LOG(700, "lookup_encode", "train_step"),
+        EXPECT_DSA_BLIND(700, "train_step"),
         EXPECT_WAITED(700, "join"));
 }
 
@@ -109,7 +111,6 @@ const struct fl_scenario scenario_use_after_free = {
         "still to come (vllm-project/vllm #43020)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "join_kernel",
     .fault_file = "kernels/reduce.cu",
     .setup = setup,

@@ -96,11 +96,14 @@ void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- context (context.c) ------------------------------------------------ */
 
+enum { N_LIMITS = cudaLimitPersistingL2CacheSize + 1 };
 struct context {
     struct device *device;
     struct memory *memory;
     uint64_t number;             /* 1, 2, ...: a reset makes the next one */
     bool launch_blocking;
+    struct device_config config; /* settings that it was made with */
+    size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
@@ -108,12 +111,15 @@ struct context {
 struct context *context(void);
 cudaError_t context_open(void);
 void context_reset(void);
-/* Settings that name the device; read once. */
+/* The context's settings, or those that one made now would have. */
+struct device_config settings(void);
+/* Those that name the device; read once. */
 struct device_identity { int devices, major, minor, multiprocessors; };
 const struct device_identity *identity(void);
 bool setting_flag(const char *name);
 unsigned device_flags(void);     /* cudaSetDeviceFlags */
-uint32_t stack_limit(void);      /* cudaDeviceSetLimit, bytes a thread */
+/* What cudaDeviceGetLimit tells before anything is set (device.c). */
+void limits_start(struct context *c);
 /* Waits for everything, telling printed output; a sticky code if lost. */
 cudaError_t synchronize_device(void);
 /* printf and assertions that have arrived go out now. */
@@ -250,6 +256,7 @@ struct work {
             size_t shared;
             void **args;
             bool cooperative;
+            const struct launch_place *place; /* in a graph, or NULL */
         } launch;
         struct {
             struct copy_desc plane;
