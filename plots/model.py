@@ -49,6 +49,7 @@ HABITS = {
     "event-poll": Habit({**ASK, "cudaEventRecord": 1,
                          "cudaEventQuery/complete": 2},
                         {"drain/cudaEventRecord": 1}),
+    "dsa": Habit(),                 # it reads memory of its own
     "breadcrumb": Habit({**ASK, "cuStreamWriteValue32": 2},
                         {"drain/cuStreamWriteValue32": 2}),
 }

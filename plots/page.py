@@ -8,11 +8,13 @@ where the two differ. Exit code: 0 written, 2 bad usage or no such set.
 
 Guarantee: a set made on simgpu makes no claim about time outside sections
 whose title says that it is simgpu's own; such a page is refused."""
+import glob
 import hashlib
 import importlib
 import os
 import re
 import sys
+from collections import Counter
 
 try:
     import cost
@@ -33,18 +35,19 @@ except ImportError as e:
 
 OWN_TIME = "simgpu's own time"
 PICTURES = ("tradeoff", "outcomes", "cost", "defences", "model", "timeline")
-SOURCES = ("trials.csv", "throughput.csv", "micro.json", "context.json")
+SOURCES = ("trials.csv", "throughput.csv", "micro.json", "context.json",
+           "trace*.json")
 TIME = re.compile(r"\d ?(ns|µs|us|ms|s)\b")
 
 
 def digest(folder):
     """Names the exact files that a page was made from."""
     h = hashlib.sha256()
-    for name in SOURCES:
-        path = os.path.join(folder, name)
-        if os.path.exists(path):
+    for pattern in SOURCES:
+        for path in sorted(glob.glob(os.path.join(glob.escape(folder),
+                                                  pattern))):
             with open(path, "rb") as f:
-                h.update(name.encode() + b"\0" + f.read())
+                h.update(os.path.basename(path).encode() + b"\0" + f.read())
     return h.hexdigest()[:16]
 
 
@@ -57,8 +60,12 @@ def page_name(run):
 
 
 def draw(run, out, source):
-    """The names of the pictures that the set has data for, drawn twice."""
+    """The names of the pictures that the set has data for, drawn twice; those
+    of an older set are gone."""
     drawn = []
+    for old in glob.glob(os.path.join(glob.escape(out), "img",
+                                      f"{kind(run)}-*.svg")):
+        os.remove(old)
     for name in PICTURES:
         for theme in style.THEMES:
             style.apply(theme)
@@ -101,7 +108,25 @@ def head(run, folder):
             f"{len(run.trials) - len(trials)} without. Rows are named by the "
             "beginning of their `trial_id` in trials.csv. `make plots` writes "
             "this page again.", ""]
-    return out + findings.context_lines(run)
+    return out + findings.context_lines(run) + basis_lines(run)
+
+
+def basis_lines(run):
+    """What the expectations of the cells rest on, and whether they held."""
+    counts, off = Counter(), 0
+    for scenario in run.scenarios():
+        for strategy in run.strategies():
+            rows = run.cell(scenario, strategy)
+            off += any(map(findings.deviates, rows))
+            counts.update({r.get("basis") for r in rows} - {"", None})
+    if not counts:
+        return []
+    return ["What each cell (a trap under a strategy) was expected to give "
+            "was written down before its first run, with its basis: " +
+            ", ".join(f"{counts[b]} `{b}`" for b in sorted(counts)) +
+            f". {findings.plural(off, 'cell')} came out otherwise. "
+            f"<sub>{run.short_name()}; rows `*/faulty/*/`, columns basis and "
+            "as_expected</sub>", ""]
 
 
 def strategy_rows(run, lost):
@@ -294,7 +319,9 @@ def refuse_times(run, lines):
 def build(run, folder, drawn, other=None):
     out = head(run, folder) + headline(run, drawn)
     out += ["## Every trap under every strategy", ""]
-    out += picture(run, "outcomes", drawn) + sync_against_async(run)
+    out += picture(run, "outcomes", drawn)
+    out += [f"<sub>{run.short_name()}; rows `*/faulty/*/` "
+            f"({len(run.faulty())})</sub>", ""] + sync_against_async(run)
     out += sets.sweep_section(run)
     if cost.cells(run) and "cost" in drawn:
         out += [f"## Cost of the strategies{own_time(run)}", ""]

@@ -66,13 +66,15 @@ class OfAGpu(support.FolderTest):
 
     def test_written_with_pictures(self):
         out = os.path.join(self.folder, "docs")
-        os.mkdir(out)
+        os.makedirs(os.path.join(out, "img"))
+        self.write("docs/img/gpu-gone-light.svg", "of an older set")
         style.DPI = 60
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(page.main(["page.py", "--out", out, self.set]), 0)
         text = support.read(os.path.join(out, "findings-gpu.md")).decode()
         self.assertTrue(text.startswith(f"# Findings on {synthetic.DEVICE}\n"))
         pictures = os.listdir(os.path.join(out, "img"))
+        self.assertNotIn("gpu-gone-light.svg", pictures)
         self.assertEqual(len(pictures), 2 * len(page.PICTURES))
         for name in pictures:
             self.assertIn(f"img/{name}", text)
@@ -232,6 +234,16 @@ class Claims(unittest.TestCase):
         for value, wanted in zip(stats.share(5, 10), (0.5, 0.2366, 0.7634)):
             self.assertAlmostEqual(value, wanted, places=4)
         self.assertIsNone(stats.share(0, 0))
+
+
+class Basis(unittest.TestCase):
+    def test_cells_are_counted(self):
+        rows = [trial("sync", "exact", basis="derived", as_expected="yes"),
+                trial("sync", "late", basis="derived", as_expected="no"),
+                trial("async", "late", basis="open", as_expected="yes")]
+        [text, _] = page.basis_lines(FakeRun(rows))
+        self.assertIn("basis: 1 `derived`, 1 `open`. 1 cell came out "
+                      "otherwise.", text)
 
 
 class Sweep(unittest.TestCase):
