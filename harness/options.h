@@ -20,7 +20,7 @@ struct fl_options {
         *schedules, *seed, *jobs, *timeout, *csv, *json, *trace, *out,
         *resume, *as_json, *all, *columns, *color, *quiet, *help,
         *shard,
-        *timeline;
+        *timeline, *memory_summary, *record_inputs, *inspect;
     bool schedules_given, device_given;
     const char *names[FL_MOST_ARGUMENTS];       /* positional arguments */
     const char *name;           /* the first one, or NULL */

@@ -41,7 +41,7 @@ static bool start(struct fl_runner *r, struct slot *slot,
 {
     struct fl_env env;
     char seed[32], limit[32], fd[16];
-    const char *argv[24] = { r->places->trial };
+    const char *argv[28] = { r->places->trial };
     size_t n = 1;
     fl_environment_for(r->places, r->device, &env);
     snprintf(seed, sizeof seed, "%llu", trial->seed);
@@ -59,7 +59,8 @@ static bool start(struct fl_runner *r, struct slot *slot,
         { "--seed", seed }, { "--device", fl_device_kind_name(r->device) },
         { "--mode", trial->schedule ? "seeded" : "free" },
         { "--limit-ms", limit }, { "--result-fd", fd },
-        { "--trace", trial->trace },
+        { "--trace", trial->trace }, { "--inspect", trial->inspect },
+        { "--record-inputs", trial->inputs ? "yes" : NULL },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][1]) {

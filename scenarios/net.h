@@ -18,7 +18,15 @@
  * ready for FL_PLANT. `here`: the function of the planted launch; `next`: of
  * the launch after it; `wait`: of the first call after it that waits. What
  * depends on the program's other calls (async, sync-unchecked) stands at the
- * plant. */
+ * plant. A plant in a serial program has one row or macro for each strategy:
+ *
+ *     EXPECT("async", ...), EXPECT("sync-unchecked", ...),
+ *     EXPECT_NOT_WAITED(code, next, wait),    async-check, event-poll, graphs
+ *     EXPECT_CRUMBS(code, here, wait),        breadcrumb
+ *     EXPECT_LOG(code, next, wait),           cupti-log
+ *     EXPECT_DSA(here, wait),                 or EXPECT_DSA_BLIND(code, where)
+ *     EXPECT_WAITED(code, here)               sync and all that synchronise
+ */
 #define EXPECT_WAITED(code, here) \
     EXPECT("sync", FL_EXACT, code, here, FL_DERIVED), \
     EXPECT("stream-sync", FL_EXACT, code, here, FL_DERIVED), \
