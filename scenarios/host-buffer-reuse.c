@@ -130,7 +130,7 @@ const struct fl_scenario scenario_host_buffer_reuse = {
         "(sgl-project/mini-sglang #67)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .guard = "two buffers by turns, so that the next batch is staged in the other",
+    .guard = "two buffers by turns, so that the next batch goes to the other",
     .setup = setup,
     .step = train_step,
     .predict = predict,

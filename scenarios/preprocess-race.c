@@ -184,8 +184,8 @@ const struct fl_scenario scenario_preprocess_race = {
     .steps = STEPS,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
-    .guard = "the host waits for the loader's stream before the gather; the twin's "
-        "stream does, which costs no wait of the host",
+    .guard = "the host waits for the loader's stream before the gather; the "
+        "twin's stream does, which costs no wait of the host",
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -27,7 +27,8 @@ SKIPPED = 77
 LIMIT_S = 300           # the first use of a GPU may take a minute
 
 # What must come of the faulty variant, and why one may say so.
-REPORTED = {"async-check": ("exact|late", "header"), "sync": ("exact", "report")}
+REPORTED = {"async-check": ("exact|late", "header"),
+            "sync": ("exact", "report")}
 SILENT = {"async-check": ("silent", "derived"), "sync": ("silent", "derived")}
 PROGRAMS = {"embedding": REPORTED, "empty_mask": SILENT,
             "index_bounds": REPORTED, "label_range": REPORTED}
@@ -41,7 +42,8 @@ ERRORS = {
     "misaligned address": (716, "cudaErrorMisalignedAddress"),
     "unspecified launch failure": (719, "cudaErrorLaunchFailure"),
 }
-FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+), in (?P<in>.*)$')
+FRAME = re.compile(
+    r'^  File "(?P<file>.*)", line (?P<line>\d+), in (?P<in>.*)$')
 
 
 def columns():
