@@ -34,7 +34,8 @@ struct slot { struct fl_child child; struct fl_planned *trial; };
  * faulty trial's place too, has all the time that the machine makes it need. */
 static double limit_ms(const struct fl_runner *r, const struct fl_planned *t)
 {
-    bool to_hang = !strcmp(t->variant, "faulty") && !getenv("FAULTLAG_TWIN")
+    bool to_hang = !r->kernels_end && !strcmp(t->variant, "faulty")
+        && !getenv("FAULTLAG_TWIN")
         && fl_listing_outcomes(t->scenario, t->strategy,
                                fl_device_kind_name(r->device),
                                t->schedule ? t->schedule : "free") & FL_HANG;
