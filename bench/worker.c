@@ -216,9 +216,8 @@ int worker_run(const struct fl_strategy *strategy, enum fl_variant variant)
     w.trial.strategy = strategy;
     w.trial.variant = variant;
     w.trial.seed = 1;
-    bool up = fl_trial_start(&w.trial);
-    if (up && !setjmp(w.trial.raise)) {
-        w.trial.can_raise = true;
+    w.trial.can_raise = true;
+    if (!setjmp(w.trial.raise) && fl_trial_start(&w.trial)) {
         open_device(&w);
         while (read(STDIN_FILENO, &q, sizeof q) == (ssize_t)sizeof q) {
             memset(&r, 0, sizeof r);

@@ -9,12 +9,17 @@
 #include <unistd.h>
 
 #include "harness/cells.h"
+#include "harness/expect.h"
 #include "harness/listing.h"
 #include "harness/random.h"
 
 #define MOST_NAMES 128
 
-static const char *const all_variants[] = { "faulty", "healthy", "guarded" };
+static const char *const all_variants[] = {
+#define X(ident, name, meaning) name,
+    FL_VARIANTS(X)
+#undef X
+};
 static const char *const all_schedules[] = { "random", "eager", "lazy" };
 
 /* The words of "a,b" (or all for "all"), each one of names[n]. */
@@ -65,7 +70,7 @@ static size_t names_of(const struct fl_json *array, const char **names)
 
 struct choice {
     const char *scenarios[MOST_NAMES], *strategies[MOST_NAMES];
-    const char *variants[3], *schedules[4];     /* schedule NULL: free */
+    const char *variants[FL_VARIANT_COUNT], *schedules[4];     /* schedule NULL: free */
     size_t n_scenarios, n_strategies, n_variants, n_schedules;
     unsigned long long trials, seed;
 };
@@ -191,8 +196,8 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
         || !choose("strategy", o->strategies, names,
                    names_of(strategies, names), c.strategies,
                    &c.n_strategies)
-        || !choose("variant", o->variants, all_variants, 3, c.variants,
-                   &c.n_variants)
+        || !choose("variant", o->variants, all_variants, FL_VARIANT_COUNT,
+                   c.variants, &c.n_variants)
         || !choose_modes(o, device, &c)
         || !fl_number(o->trials, "--trials", 100000, &c.trials)
         || !fl_number(o->seed, "--seed", UINT64_MAX / 2, &c.seed))

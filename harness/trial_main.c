@@ -31,14 +31,6 @@ static int usage(const char *why, const char *what)
     return 2;
 }
 
-static enum fl_variant variant_named(const char *name)
-{
-    for (unsigned v = FL_FAULTY; v <= FL_GUARDED; v <<= 1)
-        if (!strcmp(fl_variant_name((enum fl_variant)v), name))
-            return (enum fl_variant)v;
-    return 0;
-}
-
 /* Eight calls that any program makes sooner or later; how many of them still
  * fail after the report? */
 static int count_cascade(void)
@@ -129,6 +121,8 @@ static void examine(void)
 static int run_trial(const char *device)
 {
     char error[512];
+    if (run.trial.scenario->before_context)
+        run.trial.scenario->before_context();
     if (!fl_device_open(&run, device, error)) {
         fprintf(stderr, "faultlag-trial: %s\n", error);
         return 3;
@@ -200,7 +194,7 @@ int main(int argc, char **argv)
         }
     t->scenario = scenario ? fl_scenario_named(scenario) : NULL;
     t->strategy = fl_strategy_named(strategy);
-    t->variant = variant_named(variant);
+    t->variant = fl_variant_named(variant);
     if (!t->scenario)
         return usage("no scenario", scenario);
     if (!t->strategy)

@@ -6,7 +6,7 @@
  * tables never show it, and checking the indices finds nothing wrong. */
 #include "lookup.h"
 
-enum { BAD_STEP = STEPS - 1, TAIL = 64 };
+enum { TAIL = 64 };
 #define FIRST_TAIL_ROW ((INT64_C(1) << 31) / DIM)
 #define SCALE (1.0f / 64)
 
@@ -49,21 +49,9 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
         EXPECT_WAITED(700, "recall"));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 

@@ -318,6 +318,42 @@ RULE(event, wait_takes_the_state_at_the_call, HEADER,
     OK(finish());
 }
 
+RULE(stream, destroyed_handle, REPORT,
+     "calls on a stream that was destroyed: 709")
+{
+    cudaStream_t s;
+    cudaEvent_t e;
+    int *p = device_array<int>(1);
+    OK(cudaEventCreate(&e));
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamDestroy(s));
+    EXPECT(cudaStreamDestroy(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamSynchronize(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemsetAsync(p, 0, 4, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemcpy2DAsync(p, 4, p, 4, 4, 1, cudaMemcpyDeviceToDevice, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaGetLastError(), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
+RULE(event, destroyed_handle, REPORT,
+     "calls on an event that was destroyed: 709")
+{
+    cudaEvent_t e;
+    OK(cudaEventCreate(&e));
+    OK(cudaEventDestroy(e));
+    EXPECT(cudaEventDestroy(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventSynchronize(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventQuery(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(0, e, 0), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
 RULE(event, destroyed_while_pending, HEADER,
      "an event may be destroyed while its work is pending")
 {
