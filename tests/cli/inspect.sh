@@ -44,6 +44,8 @@ END
 look bad-gather --strategy sync --inspect j && exit 1 || echo "exit $?" >&2
 look bad-gather --variant healthy --memory-summary && exit 1 ||
   echo "exit $?" >&2
+# One that does not come to its end leaves nothing to show.
+look selftest-kill --strategy async --memory-summary --timeline >/dev/null
 
 # Every launcher has its row.
 top=$tests/../..
