@@ -133,6 +133,31 @@ static size_t take_one(struct dg_line *l, const char *s)
     return take_level(l, s);
 }
 
+void dg_take_learned(const struct dg *d, struct dg_line *l)
+{
+    for (size_t i = 0; i < d->n_learned; i++)
+        if (dg_starts(l->body, d->learned[i])) {
+            size_t n = strlen(d->learned[i]);
+            l->at.source = mix(l->at.source, d->learned[i], n);
+            l->body += n;
+            return;
+        }
+}
+
+bool dg_learn_prefix(struct dg *d, struct dg_line *l, uint32_t *was)
+{
+    size_t n = strlen(d->head);
+    *was = l->at.source;
+    if (!n || l->at.line > d->head_line + 1 || !dg_starts(l->body, d->head)
+        || !dg_starts(l->body + n, "  File \"")
+        || d->n_learned == sizeof d->learned / sizeof *d->learned)
+        return false;
+    memcpy(d->learned[d->n_learned++], d->head, sizeof d->head);
+    d->head[0] = '\0';
+    dg_take_learned(d, l);
+    return true;
+}
+
 void dg_take_prefix(struct dg_line *l)
 {
     const char *s = l->s;

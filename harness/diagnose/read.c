@@ -27,7 +27,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_FRAME, "current device:" }, { DG_G_FRAME, "Check failed:" },
     { DG_G_FRAME, "Check failure stack trace" }, { DG_G_FRAME, "    at " },
     { DG_G_FRAME, "watchdog" }, { DG_G_FRAME, "Unexpected Event status" },
-    { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
+    { DG_G_FRAME, "Source file: " }, { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
     { DG_G_FRAME, ": AcceleratorError" }, { DG_G_TRACE, "hread 0x" },
     { DG_G_NUMBER, "CUDA error" }, { DG_G_NUMBER, "cuda runtime error" },
     { DG_G_NUMBER, "CUDA failure" }, { DG_G_NUMBER, "Cuda failure" },
@@ -50,7 +50,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_TOOL, "Switching focus to CUDA" }, { DG_G_TOOL, "<<<(" },
     { DG_G_TOOL, "GPU assertion failure message" },
     { DG_G_TOOL, "device-side assertion failures were found" },
-    { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
+    { DG_G_TOOL, "fault at " }, { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
     { DG_G_TOOL, "thrown during kernel execution" },
     { DG_G_TOOL, "CUDA Exception:" }, { DG_G_TOOL, "focus set to CUDA" },
     { DG_G_TOOL, "Opening GPU coredump" }, { DG_G_TOOL, "triggered at PC" },
@@ -72,9 +72,9 @@ static void add_each(void *context, const char *word)
 static void add_rule(struct dg_words *w, const struct dg_rule *r)
 {
     struct adding a = { w, DG_G_ERROR, r->index };
-    if (r->kind == DG_ERROR) {
-        static const enum dg_key from[] = { DG_NAME, DG_DRIVER, DG_TEXT };
-        for (int i = 0; i < 3; i++)
+    if (r->kind == DG_ERROR || r->kind == DG_STATUS) {
+        static const enum dg_key from[] = { DG_TEXT, DG_NAME, DG_DRIVER };
+        for (int i = 0; i < (r->kind == DG_ERROR ? 3 : 1); i++)
             dg_each(r->value[from[i]], add_each, &a);
     } else if (r->kind == DG_EVIDENCE && dg_any_is("text", dg_rule_text(r, DG_IN))) {
         a.group = DG_G_EVIDENCE;
@@ -172,6 +172,7 @@ static void take_clean(struct dg *d, const char *s, size_t n,
         return;
     l.at.line = d->line;
     dg_take_prefix(&l);
+    dg_take_learned(d, &l);
     l.at.run = d->run;
     recognise(d, &l);
 }
