@@ -53,6 +53,10 @@ static const struct shape { const char *shape; bool who, glog; } shapes[] = {
     { "9:9:9.9", false, false },
     { "9:9:9,9", false, false },
     { "[@:9]", false, false },
+    { "@:9] ", false, false },
+    { "9-9-9T9:9:9,9", false, false },
+    { "@ MODEL_LOG - ", true, false },
+    { "@ 9 9:9:9 @ @[9]:", true, false },
     { "[@|@:9]", false, false },
     { "[@:9:@]", false, false },
     { "|_@_| @:@:9 - ", false, false },
@@ -71,7 +75,7 @@ static const struct { const char *word; char level; } levels[] = {
     { "ERROR", 'E' }, { "CRITICAL", 'F' }, { "FATAL", 'F' }, { "INFO", 'I' },
     { "WARNING", 'W' }, { "WARN", 'W' }, { "DEBUG", 'D' }, { "TRACE", 'D' },
     { "[ERROR]", 'E' }, { "[INFO]", 'I' }, { "[WARNING]", 'W' },
-    { "[DEBUG]", 'D' },
+    { "[DEBUG]", 'D' }, { "[WARN ]", 'W' }, { "[INFO ]", 'I' },
 };
 
 static uint32_t mix(uint32_t hash, const char *s, size_t n)
@@ -166,6 +170,10 @@ void dg_take_prefix(struct dg_line *l)
     l->level = 0;
     l->file[0] = '\0';
     l->body = s;
+    /* a terminal's table of other lines; rich's boxes hold no levels */
+    struct dg_line probe = { 0 };
+    if (dg_starts(s, "\xe2\x94\x82 ") && take_level(&probe, s + 4))
+        s = l->body = s + 4;
     /* quoted text */
     if (dg_starts(s, "> ") && !dg_starts(s, "> python") && !dg_starts(s, "> set "))
         s = l->body = s + 2;
