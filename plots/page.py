@@ -215,7 +215,7 @@ def defence_section(run, drawn):
     found = defences.pairs(run)
     out = [f"## Cost of the defences{own_time(run)}", ""]
     if not found:
-        return out + ["This set holds no throughput of guarded variants.", ""]
+        return out + ["This set holds no throughput of defended variants.", ""]
     names = defences.contenders(found)
     out += picture(run, "defences", drawn)
     out += table(["trap"] + names + ["pairs"], [
@@ -235,7 +235,7 @@ def defence_section(run, drawn):
         "the program go on; blocking only says where it ended. Lost against "
         f"the healthy twin under `{cost.BASELINE}`, median of pairs [95 % "
         f"bootstrap interval]. <sub>{run.short_name()}; throughput.csv, "
-        f"variant not healthy, and strategy {defences.ADVICE}</sub>", ""]
+        f"variants but healthy, and strategy {defences.ADVICE}</sub>", ""]
 
 
 def model_section(run, drawn):

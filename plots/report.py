@@ -106,7 +106,8 @@ def mode_lines(run):
 
 def twin_line(run):
     out = []
-    for variant in ("healthy", "guarded"):
+    for variant in sorted({r.get("variant") or "?" for r in run.trials} -
+                          {"faulty"}):
         rows = [r for r in run.trials if r.get("variant") == variant]
         if rows:
             out.append(f"{variant}: {data.outcome_text(rows)}")
