@@ -191,7 +191,8 @@ def headline(run, drawn):
         "is under suspicion, mean over traps. *reported*: trials with a "
         "report, with Wilson's 95 % interval. *same place*: share of a trap's "
         "reports that name its most common place, mean over traps. Waits and "
-        "calls: median over healthy trials, the step's own end not counted.",
+        "calls: median over healthy trials, the step's own end not counted. "
+        "What each strategy does and needs: [strategies.md](strategies.md).",
         ""]
 
 
