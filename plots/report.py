@@ -21,6 +21,7 @@ except ImportError as e:
     sys.exit(f"report: {e.name or e} is missing: apt-get install "
              "python3-matplotlib python3-numpy, or pip install them")
 
+
 def cell(text):
     return str(text).replace("|", "\\|").replace("\n", " ")
 
