@@ -104,8 +104,7 @@ struct context {
     bool launch_blocking;
     struct device_config config; /* settings that it was made with */
     size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
-    enum cudaFuncCache cache;    /* preferences without effect */
-    enum cudaSharedMemConfig banks;
+    enum cudaFuncCache cache;    /* a preference without effect */
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
