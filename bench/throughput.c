@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "harness/expect.h"
 #include "harness/random.h"
 
 static volatile sig_atomic_t interrupted;
@@ -31,8 +32,11 @@ static double now_s(void)
 
 /* ---- set-up -------------------------------------------------------------- */
 
-/* Variants of a scenario that meet the faulty input unharmed. */
-static const char *const defences[] = { "guarded" };
+static const char *const variants[] = {
+#define X(ident, name, meaning) name,
+    FL_VARIANTS(X)
+#undef X
+};
 
 static struct worker *start_worker(struct bench *b, const char *strategy,
                                    const char *variant, struct turn_reply *r)
@@ -56,9 +60,9 @@ static bool start_workers(struct bench *b)
         return false;
     if (b->csv)
         csv_header(b->csv, o, r.text, (unsigned long long)r.count);
-    for (size_t i = 0; i < sizeof defences / sizeof *defences; i++)
+    for (int i = FL_VARIANT_GUARDED; i < FL_VARIANT_COUNT; i++)
         if (o->n_scenarios)
-            start_worker(b, BASELINE, defences[i], &r);
+            start_worker(b, BASELINE, variants[i], &r);
     return true;
 }
 

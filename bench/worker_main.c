@@ -1,19 +1,11 @@
-/* faultlag-bench-worker STRATEGY VARIANT | --micro [Google Benchmark options]: what
- * faultlag-bench starts. The only part of the benchmark that links CUDA; its
- * environment decides which device that is, and whether launches block. */
+/* faultlag-bench-worker STRATEGY VARIANT | --micro [Google Benchmark options]:
+ * what faultlag-bench starts. The only part of the benchmark that links CUDA;
+ * its environment decides which device that is, and whether launches block. */
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/worker.h"
 #include "harness/catalogue.h"
-
-static enum fl_variant variant_named(const char *name)
-{
-    for (unsigned v = FL_HEALTHY; v < 1u << 8; v <<= 1)
-        if (!strcmp(fl_variant_name((enum fl_variant)v), name))
-            return (enum fl_variant)v;
-    return 0;
-}
 
 int main(int argc, char **argv)
 {
@@ -22,7 +14,7 @@ int main(int argc, char **argv)
         return micro_run(argc - 1, argv + 1);
     }
     const struct fl_strategy *s = argc == 3 ? fl_strategy_named(argv[1]) : NULL;
-    enum fl_variant v = argc == 3 ? variant_named(argv[2]) : 0;
+    enum fl_variant v = argc == 3 ? fl_variant_named(argv[2]) : 0;
     if (!s || !v) {
         fprintf(stderr, "usage: faultlag-bench-worker STRATEGY VARIANT | "
                 "--micro [options]; started by faultlag-bench\n");

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/asides.h"
 #include "harness/command.h"
 #include "harness/context.h"
 #include "harness/listing.h"
 #include "harness/results.h"
 #include "harness/runner.h"
-#include "harness/timeline.h"
 
 /* Where a run's rows go. */
 struct sinks {
@@ -102,6 +102,7 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
         return FL_EXIT_USAGE;
     g->runner.places = &g->places;
     g->runner.device_name = fl_probe_device(g->probe);
+    g->runner.kernels_end = fl_probe_limits_kernels(g->probe);
     g->runner.plan = &g->plan;
     g->runner.keep = keep;
     return -1;
@@ -115,30 +116,6 @@ static int sum_up(const struct stage *g, struct sinks *s, int code,
     return code == FL_EXIT_OK && deviating ? FL_EXIT_DEVIATED : code;
 }
 
-/* One more trial that leaves its trace at *path: where --trace says, or for
- * --timeline alone in *folder, a new one for it. */
-static bool add_trace(struct fl_plan *plan, const struct fl_options *o,
-                      char **path, char **folder)
-{
-    const char *tmp = getenv("TMPDIR"), *why = NULL;
-    if (!o->trace && !o->timeline)
-        return true;
-    if (!o->trace) {
-        *folder = fl_format("%s/faultlag-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-        why = mkdtemp(*folder) ? NULL : strerror(errno);
-    }
-    *path = o->trace ? fl_strdup(o->trace) : fl_format("%s/trace", *folder);
-    if (!why)
-        why = !access(*path, F_OK) ? "it exists"
-            : fl_plan_add_trace(plan, NULL, *path) ? NULL
-            : "only a faulty trial in free mode can be traced";
-    if (why)
-        fprintf(stderr, "faultlag: %s%s: %s\n",
-                o->trace ? "--trace " : "--timeline",
-                o->trace ? o->trace : "", why);
-    return !why;
-}
-
 int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
 {
     struct sinks sinks = { 0 };
@@ -146,9 +123,9 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
     bool data_out = (o->csv && !strcmp(o->csv, "-"))
         || (o->json && !strcmp(o->json, "-"));
     FILE *table = data_out ? stderr : stdout;
-    char *trace = NULL, *folder = NULL;
+    struct fl_asides asides = { 0 };
     int code = set_up(o, table, &g);
-    if (code < 0 && !add_trace(&g.plan, o, &trace, &folder))
+    if (code < 0 && !fl_asides_plan(&asides, o, &g.plan))
         code = FL_EXIT_USAGE;
     if (code < 0 && (!open_sink(o->csv, &sinks.csv)
                      || !open_sink(o->json, &sinks.json)))
@@ -166,15 +143,10 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
         code = sum_up(&g, &sinks, fl_runner_run(&g.runner), table);
         if (sinks.json)
             fputs("\n]\n", sinks.json);
-        if (o->timeline && code != FL_EXIT_INTERRUPTED)
-            fl_timeline_print(trace, g.color, table);
+        if (code != FL_EXIT_INTERRUPTED)
+            fl_asides_print(&asides, o, g.color, table);
     }
-    if (folder) {
-        unlink(trace);
-        rmdir(folder);
-    }
-    free(trace);
-    free(folder);
+    fl_asides_free(&asides);
     if (sinks.csv && sinks.csv != stdout)
         fclose(sinks.csv);
     if (sinks.json && sinks.json != stdout)

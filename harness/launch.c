@@ -324,11 +324,17 @@ uint64_t fl_random(struct fl_trial *t)
     return fl_splitmix(&t->random_state);
 }
 
+void fl_bad_samples(struct fl_trial *t, int bad, int of)
+{
+    t->bad_samples_ppm = INT64_C(1000000) * bad / of;
+}
+
 /* ---- start and end ---- */
 
 bool fl_trial_start(struct fl_trial *t)
 {
     t->random_state = t->seed;
+    t->bad_samples_ppm = -1;
     t->max_events = 1024;
     t->events = malloc(t->max_events * sizeof *t->events);
     if (!t->stack_base)

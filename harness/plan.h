@@ -13,8 +13,9 @@ struct fl_planned {
     unsigned long long seed;
     bool done;                  /* by an earlier, interrupted run, or left to
                                    another shard */
-    char *trace;                /* path of a trace to be written, or NULL */
-    bool aside;                 /* only for its trace: no row, no judgement */
+    char *trace, *inspect;      /* paths of what is to be written, or NULL */
+    bool inputs;                /* inspect: the operators' inputs, too */
+    bool aside;                 /* only for these: no row, no judgement */
 };
 
 /* Its strings belong to the listing, which must outlive it. */
@@ -37,6 +38,10 @@ bool fl_plan_make(const struct fl_json *listing,
  * first by name. False: there is none. */
 bool fl_plan_add_trace(struct fl_plan *plan, const char *strategy,
                        const char *path);
+/* The same for a look into its memory, and with `inputs` at what its operators
+ * are given; in either mode. */
+bool fl_plan_add_inspection(struct fl_plan *plan, const char *path,
+                            bool inputs);
 /* One in a results folder for each of three strategies that differ most, as
  * far as the plan has them. */
 void fl_plan_add_traces(struct fl_plan *plan, const char *folder);

@@ -120,12 +120,10 @@ static void dsa_name(struct fl_trial *t)
  * other, so of each stream at most one launch has begun and not ended, and
  * the launch that faults is one of them: it never ends.
  *
- * cuStreamWriteValue32 needs neither a kernel nor a copy engine, and unless
- * told otherwise waits for the stream's earlier work and makes it visible
- * first. Copies of four bytes are no substitute: from host to host memory
- * cudaMemcpyAsync is synchronous. Both ends are needed: with the first alone
- * an idle stream looks busy, with the second alone nobody knows what has
- * begun. */
+ * cuStreamWriteValue32 waits for the stream's earlier work and makes it
+ * visible before it writes. What other ways of leaving crumbs there are, why
+ * this one, and why on both sides: tests/perf/crumbs.cu and its table in
+ * docs/strategies.md. */
 #define CRUMB_STREAMS 64        /* of a trial */
 
 enum { BEGUN, ENDED };

@@ -40,7 +40,7 @@ static struct {
     CUPTI_FUNCTIONS(X)
 #undef X
     unsigned launch;            /* in progress; 0: none of ours */
-    cudaError_t refused;        /* what it returned */
+    cudaError_t refused;        /* the first error that it returned */
     pthread_mutex_t lock;       /* of the entries: CUPTI has own threads */
     struct entry entries[LOG_SLOTS];
     cudaStream_t stream[LOG_SLOTS];     /* by launch number */
@@ -56,7 +56,8 @@ static void CUPTIAPI on_launch(void *user, CUpti_CallbackDomain domain,
     if (!lib.launch)
         return;
     if (d->callbackSite == CUPTI_API_EXIT) {
-        lib.refused = *(const cudaError_t *)d->functionReturnValue;
+        if (lib.refused == cudaSuccess)
+            lib.refused = *(const cudaError_t *)d->functionReturnValue;
         return;
     }
     pthread_mutex_lock(&lib.lock);

@@ -39,6 +39,7 @@ struct fl_trial {
     enum fl_variant variant;
     uint64_t seed, random_state;
     unsigned step;
+    int64_t bad_samples_ppm;    /* by fl_bad_samples(); -1: no such sweep */
     bool record;                /* keep events, stacks and times */
     bool stamps;                /* device times of each launch (trace) */
 

@@ -69,6 +69,42 @@ __global__ void clamp_i64_kernel(int64_t *x, int64_t low, int64_t high, int n)
         x[i] = min(max(x[i], low), high);
 }
 
+__global__ void replace_i64_kernel(int64_t *index, int64_t rows, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        index[i] = index[i] >= 0 && index[i] < rows ? index[i] : 0;
+}
+
+struct reduce_least {
+    __device__ int64_t operator()(int64_t a, int64_t b) const
+    {
+        return min(a, b);
+    }
+};
+
+struct reduce_greatest {
+    __device__ int64_t operator()(int64_t a, int64_t b) const
+    {
+        return max(a, b);
+    }
+};
+
+__global__ void range_i64_kernel(int64_t *range, const int64_t *x, int n)
+{
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    for (int i = threadIdx.x; i < n; i += THREADS) {
+        least = min(least, x[i]);
+        greatest = max(greatest, x[i]);
+    }
+    least = block_reduce(least, reduce_least());
+    greatest = block_reduce(greatest, reduce_greatest());
+    if (threadIdx.x == 0) {
+        range[0] = least;
+        range[1] = greatest;
+    }
+}
+
 /* The gradient of a look-up: rows met twice add up. Float atomics, so the last
  * bits depend on the order. */
 __global__ void index_add_kernel(float *dtable, const float *dy,
@@ -99,6 +135,15 @@ __global__ void dequantise_kernel(float *y, const int8_t *table,
     if (BEACON(beacon, offset != row * dim + e % dim, row))
         return;
     y[e] = scale * table[offset];
+}
+
+__global__ void dequantise_wide_kernel(float *y, const int8_t *table,
+                                       const int64_t *index, float scale,
+                                       int n, int dim)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < n)
+        y[e] = scale * table[index[e / dim] * dim + e % dim];
 }
 
 __global__ void index_scale_kernel(float *x, const int64_t *index, float by,
@@ -151,6 +196,19 @@ extern "C" void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low,
                                                                 n);
 }
 
+extern "C" void k_replace_i64(cudaStream_t s, int64_t *index, int64_t rows,
+                              int n)
+{
+    replace_i64_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(index, rows,
+                                                                  n);
+}
+
+extern "C" void k_range_i64(cudaStream_t s, int64_t *range, const int64_t *x,
+                            int n)
+{
+    range_i64_kernel<<<1, THREADS, 0, s>>>(range, x, n);
+}
+
 extern "C" void k_index_add(cudaStream_t s, float *dtable, const float *dy,
                             const int64_t *index, int n, int dim, int64_t rows,
                             struct fl_beacon beacon)
@@ -172,4 +230,12 @@ extern "C" void k_dequantise(cudaStream_t s, float *y, const int8_t *table,
 {
     dequantise_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
         y, table, index, scale, n * dim, dim, beacon);
+}
+
+extern "C" void k_dequantise_wide(cudaStream_t s, float *y,
+                                  const int8_t *table, const int64_t *index,
+                                  float scale, int n, int dim)
+{
+    dequantise_wide_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        y, table, index, scale, n * dim, dim);
 }

@@ -8,15 +8,14 @@
  * rounds sizes up would have hidden it in the padding.) */
 #include "lookup.h"
 
-enum { BAD_STEP = STEPS - 1, EVEN = 15 * K_THREADS, ODD = EVEN + 80,
-       GAINS = 64 };
+enum { EVEN = 15 * K_THREADS, ODD = EVEN + 80, GAINS = 64 };
 
 static float *arena;
 static struct floats values, gain;
 
 static int n_of(const struct fl_trial *t, unsigned b)
 {
-    return b == BAD_STEP && fl_is_faulty(t) ? ODD : EVEN;
+    return b == BAD_STEP && fl_variant(t) != FL_HEALTHY ? ODD : EVEN;
 }
 
 static void *setup(struct fl_trial *t)
@@ -41,6 +40,11 @@ PROGRAM static void square(struct fl_trial *t, struct lookup *l, int n)
 {
     unsigned blocks = (unsigned)(n + K_THREADS - 1) / K_THREADS;
 
+    if (fl_variant(t) == FL_GUARDED) {
+        FL_LAUNCH(t, l->net.stream, k_square_guarded(l->net.stream, arena, n,
+                                                     blocks));
+        return;
+    }
     FL_PLANT(t, l->net.stream, k_square(l->net.stream, arena, n, blocks,
                                         fl_beacon(t)),
         EXPECT_DSA("square", "train_step"),
@@ -60,21 +64,9 @@ PROGRAM static void add_energy(struct fl_trial *t, struct lookup *l,
     FL_LAUNCH(t, stream, k_bias(stream, l->x, l->x, arena + n, TOKENS, DIM));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    add_energy(t, l, b);
-    lookup_encode(t, l);    /* nothing is recalled here: adds zeros */
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, add_energy);
     FL_STEP_END(t);
 }
 
@@ -83,7 +75,8 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 static enum fl_prediction predict(const struct fl_trial *t, const void *state)
 {
     (void)state;
-    return n_of(t, BAD_STEP) % K_THREADS ? FL_ALWAYS : FL_NEVER;
+    return !fl_is_defended(t) && n_of(t, BAD_STEP) % K_THREADS ? FL_ALWAYS
+                                                                : FL_NEVER;
 }
 
 static bool commits(const struct fl_trial *t, const void *state,
@@ -116,10 +109,11 @@ const struct fl_scenario scenario_grid_rounding = {
         "blocks",
     .stands_for = "hand-written kernels that index by the thread number alone "
         "(numba/numba #7284)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
     .fault_kernel = "square_kernel",
     .fault_file = "kernels/elementwise.cu",
+    .guard = "the kernel checks its element's number against n",
     .setup = setup,
     .step = train_step,
     .predict = predict,

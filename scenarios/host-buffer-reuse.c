@@ -12,22 +12,23 @@
 
 #include "lookup.h"
 
-enum { BAD_STEP = STEPS - 1 };
-
 static struct floats staging;
+static float *spare;            /* guarded: another host side of it */
 
 static void *setup(struct fl_trial *t)
 {
     struct lookup *l = lookup_setup(t, 0);
 
     staging = new_floats(t, TOKENS * DIM, 0);
+    fl_must(t, cudaHostAlloc((void **)&spare, sizeof *spare * TOKENS * DIM,
+                             cudaHostAllocDefault));
     return l;
 }
 
 /* The loader's own memory holds all batches; features[] is that here. */
 PROGRAM static void stage(const struct lookup *l, unsigned batch)
 {
-    memcpy(staging.host, l->features[batch % STEPS].host,
+    memcpy(staging.host, l->in.features[batch % STEPS].host,
            sizeof(float) * TOKENS * DIM);
 }
 
@@ -36,11 +37,16 @@ PROGRAM static void load_batch(struct fl_trial *t, struct lookup *l,
 {
     cudaStream_t stream = l->net.stream;
 
-    load_indices(t, &l->net, &l->label[b]);
+    load_indices(t, &l->net, &l->in.label[b]);
     stage(l, b);
     load_floats(t, &l->net, &staging);
-    if (!fl_is_faulty(t) || b != BAD_STEP)
+    if (fl_variant(t) == FL_GUARDED) {
+        float *filled = staging.host;
+        staging.host = spare;
+        spare = filled;
+    } else if (!fl_is_faulty(t) || b != BAD_STEP) {
         FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+    }
     stage(l, b + 1);
 }
 
@@ -48,8 +54,8 @@ PROGRAM static void project(struct fl_trial *t, struct lookup *l)
 {
     cudaStream_t stream = l->net.stream;
 
-    FL_PLANT(t, stream, k_linear(stream, l->x, staging.dev, l->w_in.dev, NULL,
-                                 TOKENS, DIM, DIM),
+    FL_PLANT(t, stream, k_linear(stream, l->x, staging.dev,
+                                 l->net.w_in.dev, NULL, TOKENS, DIM, DIM),
         EXPECT("graph", FL_SILENT, 0, NULL, FL_DERIVED,
             .note = "the copy is a node of a graph that starts when the step "
                     "ends, long after the overwriting"),
@@ -79,7 +85,7 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
     load_batch(t, l, b);
     forward(t, l);
-    lookup_learn(t, l, b);
+    net_learn(t, &l->net, l->x, &l->in.label[b]);
     FL_STEP_END(t);
 }
 
@@ -122,8 +128,9 @@ const struct fl_scenario scenario_host_buffer_reuse = {
     .stands_for = "loaders that recycle pinned memory without waiting: wrong "
         "batches now and then, and no error at all "
         "(sgl-project/mini-sglang #67)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
+    .guard = "two buffers by turns, so that the next batch goes to the other",
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -17,10 +17,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
     cudaStream_t stream = l->net.stream;
     const int64_t *neighbour = l->neighbour[b].dev;
 
-    if (fl_variant(t) == FL_GUARDED)
-        FL_LAUNCH(t, stream, k_index_select_guarded(
-            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
-    else
+    if (!lookup_guarded(t, l, b))
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
@@ -29,21 +26,9 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
                 .note = "the table ends inside a mapped page"));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 

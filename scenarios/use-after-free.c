@@ -7,7 +7,7 @@
  * pieces stay mapped: there the old bytes may still be found. */
 #include "lookup.h"
 
-enum { PARTS = 256, WORK = TOKENS * DIM, BAD_STEP = STEPS - 1 };
+enum { PARTS = 256, WORK = TOKENS * DIM };
 
 static void *setup(struct fl_trial *t)
 {
@@ -54,21 +54,9 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
         FL_CALL(t, cudaFree(workspace));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 

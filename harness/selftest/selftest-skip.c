@@ -1,6 +1,6 @@
 /* For testing the harness: a trial that is not possible here, except as the
- * twin, which does nothing and is clean. */
-#include "harness/scenario.h"
+ * twin. */
+#include "harness/selftest/selftest.h"
 
 static void *setup(struct fl_trial *t)
 {
@@ -18,23 +18,7 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_skip = {
-    .name = "selftest-skip",
-    .summary = "a trial that is not possible here",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
+    SELFTEST("skip", "a trial that is not possible here"),
+    .setup = setup,
 };

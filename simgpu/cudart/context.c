@@ -154,6 +154,7 @@ API(CALL_PLAIN, cudaDeviceReset, (void), ())
         c->config.reset_keeps_loss)
         return from_status(STATUS_LOST);
     context_reset();
+    flags_wanted = 0;
     thread_state.last = cudaSuccess;
     return cudaSuccess;
 }

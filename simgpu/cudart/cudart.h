@@ -104,6 +104,7 @@ struct context {
     bool launch_blocking;
     struct device_config config; /* settings that it was made with */
     size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
+    enum cudaFuncCache cache;    /* a preference without effect */
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
@@ -138,8 +139,9 @@ void *handle_new(enum handle_kind kind, void *object); /* NULL: no memory */
 void *handle_get(enum handle_kind kind, const void *handle);
 /* Like get, and the handle is dead from now on. */
 void *handle_take(enum handle_kind kind, const void *handle);
-/* What using a stream or event that is none returns. */
-cudaError_t handle_stale(const void *handle);
+/* What a call says of a handle that is none: 709 for one that was destroyed
+ * (GenomeWorks #393, llvm #194440, hip-tests), 400 for any other. */
+cudaError_t handle_error(enum handle_kind kind, const void *handle);
 void handle_each(enum handle_kind kind, void (*fn)(void *object, void *ctx),
                  void *ctx);
 void handle_forget_all(void);
@@ -169,7 +171,7 @@ struct rt_event {
 
 /* NULL means the legacy or, per_thread, the calling thread's default stream;
  * cudaStreamLegacy and cudaStreamPerThread name one in either build. Fails
- * with cudaErrorInvalidResourceHandle. */
+ * with the code of handle_error(). */
 cudaError_t stream_get(cudaStream_t handle, bool per_thread,
                        struct rt_stream **out);
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out);
@@ -339,7 +341,8 @@ cudaError_t pool_free(void *address, struct rt_stream *s);
 void pool_returned(unsigned number, uint64_t size);
 void pools_reset(void);
 cudaError_t host_alloc(void **out, size_t size, unsigned flags);
-/* Is it a range of managed memory? */
+/* Is it a range of managed memory? Is it a place where that can be? */
 cudaError_t managed_range(const void *p, size_t size);
+cudaError_t managed_place(const struct cudaMemLocation *l);
 
 #endif

@@ -82,8 +82,9 @@ API(CALL_PLAIN, cudaDeviceGetPCIBusId, (char *out, int size, int device),
 {
     if (!out || size <= 0) return cudaErrorInvalidValue;
     cudaError_t error = check_device(device);
-    if (error == cudaSuccess) snprintf(out, (size_t)size, "%s", bus_id);
-    return error;
+    if (error != cudaSuccess) return error;
+    return snprintf(out, (size_t)size, "%s", bus_id) < size
+               ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API(CALL_PLAIN, cudaDeviceGetByPCIBusId, (int *out, const char *id),

@@ -84,13 +84,13 @@ void *handle_get(enum handle_kind kind, const void *handle)
     return s ? atomic_load(&s->object) : NULL;
 }
 
-/* One that was destroyed, or is garbage: drivers find no living context behind
- * it. The default streams cannot be named where a real one is needed. */
-cudaError_t handle_stale(const void *handle)
+cudaError_t handle_error(enum handle_kind kind, const void *handle)
 {
-    return handle == NULL || handle == cudaStreamLegacy ||
-                   handle == cudaStreamPerThread
-               ? cudaErrorInvalidResourceHandle : cudaErrorContextIsDestroyed;
+    uint64_t h = (uint64_t)handle;
+    struct slot *s = h >> 56 == (uint64_t)kind ? slot_of((uint32_t)h - 1)
+                                               : NULL;
+    return s && atomic_load(&s->stamp) != h >> 32
+               ? cudaErrorContextIsDestroyed : cudaErrorInvalidResourceHandle;
 }
 
 static void release(struct slot *s, uint32_t index)

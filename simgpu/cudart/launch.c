@@ -28,6 +28,8 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
     cudaError_t error = kernel_load(k);
     if (error != cudaSuccess) return error;
     unsigned threads = block.x * block.y * block.z;
+    if (k->program->maxntid && threads > k->program->maxntid)
+        return cudaErrorInvalidValue; /* __launch_bounds__: hip-tests */
     if (threads > kernel_max_threads(k)) return cudaErrorLaunchOutOfResources;
     if (shared > (size_t)kernel_dynamic_limit(k))
         return cooperative ? cudaErrorCooperativeLaunchTooLarge
@@ -40,6 +42,14 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
                              : cudaSuccess;
 }
 
+/* Every parameter of the kernel needs a value. */
+static cudaError_t args_check(const struct kernel *k, void **args)
+{
+    for (uint32_t i = 0; i < k->program->n_params; i++)
+        if (!args || !args[i]) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
 /* Printed output is let out at the start of every launch and, when launches
  * block, at their end. A blocking launch reports what its kernel did. */
 static cudaError_t launch(struct kernel *k, dim3 grid, dim3 block, void **args,
@@ -49,6 +59,7 @@ static cudaError_t launch(struct kernel *k, dim3 grid, dim3 block, void **args,
     struct context *c = context();
     if (thread_state.call) thread_state.call->kernel = k->name;
     cudaError_t error = launch_check(k, grid, block, shared, o->cooperative);
+    if (error == cudaSuccess) error = args_check(k, args);
     if (error != cudaSuccess) return error;
     flush_output();
     struct work w = {.kind = WORK_LAUNCH,

@@ -318,6 +318,65 @@ RULE(device, no_peers, DERIVED, "one device has no peers to enable")
     EXPECT(can, 0);
 }
 
+RULE(device, bus_id_too_short, REPORT,
+     "a buffer too short for the bus id is filled as far as it goes: 1")
+{
+    char whole[64] = {}, half[64];
+    OK(cudaDeviceGetPCIBusId(whole, sizeof whole, 0));
+    int length = (int)strlen(whole);
+    memset(half, 1, sizeof half);
+    EXPECT(cudaDeviceGetPCIBusId(half, length / 2, 0), cudaErrorInvalidValue);
+    EXPECT(half[length / 2 - 1], 0);
+    EXPECT(half[length / 2], 1);
+    EXPECT(cudaDeviceGetPCIBusId(half, 0, 0), cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetPCIBusId((char *)nullptr, 64, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetPCIBusId(whole, sizeof whole, 99),
+           cudaErrorInvalidDevice);
+}
+
+RULE(device, bus_id_names_the_device, HEADER,
+     "the device is found again by its bus id; nonsense is refused")
+{
+    char id[64] = {};
+    int found = -1;
+    OK(cudaDeviceGetPCIBusId(id, sizeof id, 0));
+    OK(cudaDeviceGetByPCIBusId(&found, id));
+    EXPECT(found, 0);
+    EXPECT(cudaDeviceGetByPCIBusId(&found, "nonsense"),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetByPCIBusId((int *)nullptr, id),
+           cudaErrorInvalidValue);
+}
+
+RULE(device, cache_preferences, REPORT,
+     "a cache preference is remembered, unknown ones are refused: 1; shared "
+     "memory banks have four bytes whatever is asked for")
+{
+    cudaFuncCache cache = cudaFuncCachePreferL1;
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(cache, cudaFuncCachePreferNone);
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(cache, cudaFuncCachePreferShared);
+    EXPECT(cudaDeviceSetCacheConfig((cudaFuncCache)-1),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetCacheConfig((cudaFuncCache *)nullptr),
+           cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetCacheConfig((const void *)nullptr, cache),
+           cudaErrorInvalidDeviceFunction);
+    OK(cudaFuncSetCacheConfig(nothing, cudaFuncCachePreferL1));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma nv_diag_suppress 1444
+    cudaSharedMemConfig banks;
+    OK(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte));
+    OK(cudaDeviceGetSharedMemConfig(&banks));
+    EXPECT(banks, cudaSharedMemBankSizeFourByte);
+#pragma nv_diag_default 1444
+#pragma GCC diagnostic pop
+}
+
 /* ---- kernels ----------------------------------------------------------------------------- */
 
 __global__ void with_shared(int *out)
@@ -326,6 +385,15 @@ __global__ void with_shared(int *out)
     buffer[threadIdx.x % 200] = (int)threadIdx.x;
     __syncthreads();
     *out = buffer[0];
+}
+
+__constant__ char constants[128];
+RULE(function, constant_bytes, REPORT,
+     "cudaFuncGetAttributes tells the module's constant memory")
+{
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, nothing));
+    EXPECT(a.constSizeBytes, sizeof constants);
 }
 
 RULE(function, attributes, HEADER,

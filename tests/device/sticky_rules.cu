@@ -221,3 +221,18 @@ RULE(reset, variables_start_again, DERIVED,
     OK(cudaMemcpyFromSymbol(&v, variable, sizeof v));
     EXPECT(v, 0);
 }
+
+RULE(reset, brings_preferences_back, REPORT,
+     "device flags and cache preferences are as before after a reset")
+{
+    unsigned before = 99, after = 98;
+    cudaFuncCache cache;
+    OK(cudaGetDeviceFlags(&before));
+    OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+    OK(cudaDeviceReset());
+    OK(cudaGetDeviceFlags(&after));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(after, before);
+    EXPECT(cache, cudaFuncCachePreferNone);
+}

@@ -18,42 +18,6 @@ RULE(stream, destroy_null, REPORT, "the default stream cannot be destroyed: 400"
            cudaErrorInvalidResourceHandle);
 }
 
-RULE(stream, destroyed, REPORT,
-     "a stream that was destroyed, wherever it is named: 709")
-{
-    cudaStream_t s;
-    cudaEvent_t e;
-    cudaStreamCaptureStatus st;
-    cudaGraph_t g;
-    OK(cudaEventCreate(&e));
-    OK(cudaStreamCreate(&s));
-    OK(cudaStreamDestroy(s));
-    EXPECT(cudaStreamSynchronize(s), cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamQuery(s), cudaErrorContextIsDestroyed);
-    EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamWaitEvent(s, e, 0), cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamIsCapturing(s, &st), cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal),
-           cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamEndCapture(s, &g), cudaErrorContextIsDestroyed);
-    EXPECT(cudaLaunchHostFunc(s, [](void *) {}, nullptr),
-           cudaErrorContextIsDestroyed);
-    nothing<<<1, 1, 0, s>>>();
-    EXPECT(cudaGetLastError(), cudaErrorContextIsDestroyed);
-    EXPECT(cudaStreamDestroy(s), cudaErrorContextIsDestroyed);
-    OK(finish());
-}
-
-RULE(event, destroyed_twice, REPORT, "an event that was destroyed: 709")
-{
-    cudaEvent_t e;
-    OK(cudaEventCreate(&e));
-    OK(cudaEventDestroy(e));
-    EXPECT(cudaEventDestroy(e), cudaErrorContextIsDestroyed);
-    EXPECT(cudaEventQuery(e), cudaErrorContextIsDestroyed);
-    EXPECT(cudaEventRecord(e), cudaErrorContextIsDestroyed);
-}
-
 RULE(stream, destroy_lets_work_finish, HEADER,
      "work in a destroyed stream still completes")
 {
@@ -351,6 +315,51 @@ RULE(event, wait_takes_the_state_at_the_call, HEADER,
     OK(cudaStreamSynchronize(b)); /* not held by the second record */
     EXPECT(cudaStreamQuery(a), cudaErrorNotReady);
     g.open();
+    OK(finish());
+}
+
+RULE(stream, destroyed_handle, REPORT,
+     "a stream that was destroyed, wherever it is named: 709")
+{
+    cudaStream_t s;
+    cudaEvent_t e;
+    cudaStreamCaptureStatus st;
+    cudaGraph_t g;
+    int *p = device_array<int>(1);
+    OK(cudaEventCreate(&e));
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamDestroy(s));
+    EXPECT(cudaStreamDestroy(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamSynchronize(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemsetAsync(p, 0, 4, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemcpy2DAsync(p, 4, p, 4, 4, 1, cudaMemcpyDeviceToDevice, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamQuery(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamIsCapturing(s, &st), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamEndCapture(s, &g), cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchHostFunc(s, [](void *) {}, nullptr),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaGetLastError(), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
+RULE(event, destroyed_handle, REPORT,
+     "calls on an event that was destroyed: 709")
+{
+    cudaEvent_t e;
+    OK(cudaEventCreate(&e));
+    OK(cudaEventDestroy(e));
+    EXPECT(cudaEventDestroy(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventSynchronize(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventQuery(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(0, e, 0), cudaErrorContextIsDestroyed);
     OK(finish());
 }
 

@@ -77,12 +77,13 @@ class SmallRun(support.FolderTest):
 class Defences(support.FolderTest):
     SCENARIOS = ["bad-gather", "shared-race"]
 
-    def guarded(self):
-        """Of these, the ones that the catalogue has a defence for."""
+    def defended(self):
+        """Of these, what the catalogue has against the faulty input."""
         done = subprocess.run([support.tool("bin/faultlag"), "list", "--json"],
                               capture_output=True, text=True, check=True)
-        return [s["name"] for s in json.loads(done.stdout)["scenarios"]
-                if s["name"] in self.SCENARIOS and "guarded" in s["variants"]]
+        return [(s["name"], v) for s in json.loads(done.stdout)["scenarios"]
+                if s["name"] in self.SCENARIOS for v in s["variants"]
+                if v not in ("faulty", "healthy")]
 
     def test_where_there_is_one(self):
         done = bench("--device", "sim", "--seconds", "0", "--turn-ms", "0",
@@ -94,15 +95,16 @@ class Defences(support.FolderTest):
         run = data.Run(self.folder)
         variants = sorted((r["workload"], r["variant"], r["strategy"])
                           for r in run.throughput)
-        guarded = self.guarded()
-        self.assertIn("bad-gather", guarded)
+        defended = self.defended()
+        self.assertIn(("bad-gather", "guarded"), defended)
+        self.assertIn(("bad-gather", "checked"), defended)
         self.assertEqual(variants, sorted(2 * (
-            [(s, "guarded", "async") for s in guarded] +
+            [(s, v, "async") for s, v in defended] +
             [(s, "healthy", "async") for s in self.SCENARIOS] +
             [("spin", "", "async")])))
-        self.assertEqual([(c.workload, c.strategy, c.defence, c.pairs)
-                          for c in cost.cells(run)],
-                         [(s, "guarded", True, 2) for s in guarded])
+        self.assertEqual(sorted((c.workload, c.strategy, c.defence, c.pairs)
+                                for c in cost.cells(run)),
+                         sorted((s, v, True, 2) for s, v in defended))
         # A turn is whole trials, however short.
         self.assertEqual({int(r["steps"]) % 2 for r in run.throughput
                           if r["workload"] != "spin"}, {0})
