@@ -41,6 +41,8 @@ static void emit_kernel(const struct tool_work *w, uint64_t start, uint64_t end)
         .correlationId = w->correlation,
         .gridId = w->correlation,
         .name = w->kernel,
+        .graphId = w->graph_exec ? graph_id(w->graph_exec) : 0,
+        .graphNodeId = w->graph_node,
         .clusterX = 1, .clusterY = 1, .clusterZ = 1,
     };
     buffers_emit(&k, sizeof k);
