@@ -124,6 +124,7 @@ struct exec *exec_get(cudaGraphExec_t handle);
 bool graph_unfold(struct graph *g);
 bool exec_uses_priorities(const struct exec *e);
 cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s);
+bool exec_flags_known(unsigned long long flags);
 cudaError_t exec_instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
                              unsigned long long flags);
 /* The node of an executable graph that stands for `node`, or NULL; `node` must

@@ -151,16 +151,20 @@ fail:
     return error;
 }
 
+bool exec_flags_known(unsigned long long flags)
+{
+    const unsigned long long known =
+        cudaGraphInstantiateFlagAutoFreeOnLaunch |
+        cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagDeviceLaunch |
+        cudaGraphInstantiateFlagUseNodePriority;
+    return !(flags & ~known);
+}
+
 cudaError_t exec_instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
                              unsigned long long flags)
 {
     struct graph *g = graph_get(graph);
-    if (!out || !g ||
-        flags & ~(unsigned long long)(cudaGraphInstantiateFlagAutoFreeOnLaunch |
-                                      cudaGraphInstantiateFlagUpload |
-                                      cudaGraphInstantiateFlagDeviceLaunch |
-                                      cudaGraphInstantiateFlagUseNodePriority))
-        return cudaErrorInvalidValue;
+    if (!out || !g || !exec_flags_known(flags)) return cudaErrorInvalidValue;
     if (flags & cudaGraphInstantiateFlagDeviceLaunch) {
         warn_once("launching graphs from the device is not supported");
         return cudaErrorNotSupported;
@@ -273,18 +277,26 @@ cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s)
 
 /* ---- calls -------------------------------------------------------------------------------- */
 
+/* Uploading needs a stream, which only the form with a structure names. */
+static cudaError_t instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
+                               unsigned long long flags)
+{
+    return flags & cudaGraphInstantiateFlagUpload
+               ? cudaErrorInvalidValue : exec_instantiate(out, graph, flags);
+}
+
 API(CALL_CONTEXT, cudaGraphInstantiate,
     (cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags),
     (out, graph, flags))
 {
-    return exec_instantiate(out, graph, flags);
+    return instantiate(out, graph, flags);
 }
 
 API(CALL_CONTEXT, cudaGraphInstantiateWithFlags,
     (cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags),
     (out, graph, flags))
 {
-    return exec_instantiate(out, graph, flags);
+    return instantiate(out, graph, flags);
 }
 
 API(CALL_CONTEXT, cudaGraphExecGetFlags,

@@ -22,6 +22,15 @@ cudaError_t spec_kernel(const struct cudaKernelNodeParams *p,
     return cudaSuccess;
 }
 
+/* Rows must not run over into the next ones; a pitch that is too small for the
+ * width has a code of its own. */
+static bool rows_fit(const struct cudaPitchedPtr *p, const struct cudaPos *at,
+                     const struct cudaExtent *e)
+{
+    return (e->height <= 1 && e->depth <= 1) || p->pitch < e->width ||
+           at->x <= p->pitch - e->width;
+}
+
 cudaError_t copy_box(const struct cudaMemcpy3DParms *p,
                      struct copy_request *r)
 {
@@ -31,6 +40,9 @@ cudaError_t copy_box(const struct cudaMemcpy3DParms *p,
         return cudaErrorNotSupported;
     }
     const struct cudaPitchedPtr *s = &p->srcPtr, *d = &p->dstPtr;
+    if (!rows_fit(s, &p->srcPos, &p->extent) ||
+        !rows_fit(d, &p->dstPos, &p->extent))
+        return cudaErrorInvalidValue;
     *r = (struct copy_request){
         .width = p->extent.width, .height = p->extent.height,
         .depth = p->extent.depth, .kind = p->kind, .async = true,
@@ -78,6 +90,14 @@ cudaError_t spec_line(void *dst, const void *src, size_t size,
     return spec_copy(&p, out);
 }
 
+/* The symbol's end is device memory, whatever the other is. */
+static bool direction_fits(enum cudaMemcpyKind kind, bool to_symbol)
+{
+    return kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault ||
+           kind == (to_symbol ? cudaMemcpyHostToDevice
+                              : cudaMemcpyDeviceToHost);
+}
+
 static cudaError_t symbol_end(const void *symbol, size_t size, size_t offset,
                               void **out)
 {
@@ -95,6 +115,7 @@ cudaError_t spec_to_symbol(const void *symbol, const void *src, size_t size,
                            struct node_spec *out)
 {
     void *dst;
+    if (!direction_fits(kind, true)) return cudaErrorInvalidMemcpyDirection;
     cudaError_t error = symbol_end(symbol, size, offset, &dst);
     return error == cudaSuccess ? spec_line(dst, src, size, kind, out) : error;
 }
@@ -104,6 +125,7 @@ cudaError_t spec_from_symbol(void *dst, const void *symbol, size_t size,
                              struct node_spec *out)
 {
     void *src;
+    if (!direction_fits(kind, false)) return cudaErrorInvalidMemcpyDirection;
     cudaError_t error = symbol_end(symbol, size, offset, &src);
     return error == cudaSuccess ? spec_line(dst, src, size, kind, out) : error;
 }

@@ -1,4 +1,4 @@
-/* Graphs: nodes and edges, instantiation, launches, updates, memory. */
+/* Graphs: nodes and edges, instantiation, launches, drawing. */
 #include "graphs.cuh"
 
 RULE(graph, runs_in_order_of_edges, HEADER,
@@ -40,6 +40,33 @@ RULE(graph, cycle_is_refused, HEADER, "a graph with a cycle: 1 at instantiation"
     cudaGraphNode_t a = add_put(g, p, 1), b = add_put(g, p, 2, &a, 1);
     if (cudaGraphAddDependencies(g, &b, &a, nullptr, 1) != cudaSuccess) return;
     EXPECT(cudaGraphInstantiate(&e, g, 0), cudaErrorInvalidValue);
+}
+
+RULE(graph, instantiation_says_why, REPORT,
+     "cudaGraphInstantiateWithParams tells a graph that cannot run from "
+     "arguments that are wrong; it alone can upload")
+{
+    int *p = device_array<int>(1);
+    cudaGraph_t g = new_graph();
+    cudaGraphExec_t e;
+    cudaGraphInstantiateParams q = {};
+    cudaGraphNode_t a = add_put(g, p, 1), b = add_put(g, p, 2, &a, 1);
+    OK(cudaGraphInstantiateWithParams(&e, g, &q));
+    EXPECT(q.result_out, cudaGraphInstantiateSuccess);
+    q.flags = cudaGraphInstantiateFlagUpload;
+    q.uploadStream = stream();
+    OK(cudaGraphInstantiateWithParams(&e, g, &q));
+    EXPECT(cudaGraphInstantiate(&e, g, cudaGraphInstantiateFlagUpload),
+           cudaErrorInvalidValue);
+    q.flags = 1 << 20;
+    EXPECT(cudaGraphInstantiateWithParams(&e, g, &q), cudaErrorInvalidValue);
+    EXPECT(q.result_out, cudaGraphInstantiateError);
+    EXPECT(cudaGraphInstantiateWithParams(&e, g, nullptr),
+           cudaErrorInvalidValue);
+    if (cudaGraphAddDependencies(g, &b, &a, nullptr, 1) != cudaSuccess) return;
+    q.flags = 0;
+    EXPECT(cudaGraphInstantiateWithParams(&e, g, &q), cudaErrorInvalidValue);
+    EXPECT(q.result_out, cudaGraphInstantiateInvalidStructure);
 }
 
 RULE(graph, branches_overlap, HEADER,
@@ -275,77 +302,6 @@ RULE_ENV(graph, launch_blocking, OPEN, "CUDA_LAUNCH_BLOCKING=1",
     cudaGraph_t g = new_graph();
     add_put(g, nullptr, 1);
     EXPECT(cudaGraphLaunch(instantiate(g), 0), cudaErrorIllegalAddress);
-}
-
-/* ---- memory nodes ---------------------------------------------------------------------- */
-
-static cudaGraphNode_t add_alloc(cudaGraph_t g, size_t size, void **p)
-{
-    cudaMemAllocNodeParams a = {};
-    cudaGraphNode_t n = nullptr;
-    a.poolProps.allocType = cudaMemAllocationTypePinned;
-    a.poolProps.location.type = cudaMemLocationTypeDevice;
-    a.bytesize = size;
-    OK(cudaGraphAddMemAllocNode(&n, g, nullptr, 0, &a));
-    *p = a.dptr;
-    return n;
-}
-
-RULE(graph, memory_too_large, REPORT, "an alloc node of all memory: 2")
-{
-    cudaMemAllocNodeParams a = {};
-    cudaGraphNode_t n;
-    a.poolProps.allocType = cudaMemAllocationTypePinned;
-    a.poolProps.location.type = cudaMemLocationTypeDevice;
-    a.bytesize = SIZE_MAX;
-    EXPECT(cudaGraphAddMemAllocNode(&n, new_graph(), nullptr, 0, &a),
-           cudaErrorMemoryAllocation);
-}
-
-RULE(graph, memory_bounds_the_graph, REPORT,
-     "a graph with memory nodes cannot be cloned or instantiated twice: 801")
-{
-    void *p;
-    cudaGraph_t g = new_graph(), copy;
-    cudaGraphExec_t a, b;
-    add_alloc(g, 1024, &p);
-    EXPECT(cudaGraphClone(&copy, g), cudaErrorNotSupported);
-    OK(cudaGraphInstantiate(&a, g, 0));
-    EXPECT(cudaGraphInstantiate(&b, g, 0), cudaErrorNotSupported);
-    OK(cudaGraphExecDestroy(a));
-    OK(cudaGraphInstantiate(&b, g, 0));
-}
-
-RULE(graph, memory_is_usable, HEADER,
-     "nodes behind an alloc node use its memory, also after the launch")
-{
-    void *p;
-    cudaGraph_t g = new_graph();
-    cudaGraphNode_t a = add_alloc(g, sizeof(int), &p);
-    add_put(g, (int *)p, 21, &a, 1);
-    cudaGraphExec_t e = instantiate(g);
-    OK(cudaGraphLaunch(e, 0));
-    EXPECT(read_int((int *)p), 21);
-    EXPECT(cudaGraphLaunch(e, 0), cudaErrorInvalidValue); /* not freed */
-    cudaGetLastError();
-    OK(cudaFree(p));
-    OK(cudaGraphLaunch(e, 0));
-    OK(cudaFreeAsync(p, 0));
-    OK(finish());
-}
-
-RULE(graph, memory_freed_by_a_node, HEADER,
-     "with a free node the graph can be launched again and again")
-{
-    void *p;
-    cudaGraph_t g = new_graph();
-    cudaGraphNode_t a = add_alloc(g, 64, &p), n = add_put(g, (int *)p, 1, &a, 1),
-                    f;
-    OK(cudaGraphAddMemFreeNode(&f, g, &n, 1, p));
-    EXPECT(cudaGraphAddMemFreeNode(&f, g, &n, 1, p), cudaErrorInvalidValue);
-    cudaGraphExec_t e = instantiate(g);
-    for (int i = 0; i < 3; i++) OK(cudaGraphLaunch(e, 0));
-    OK(finish());
 }
 
 /* ---- drawing --------------------------------------------------------------------------- */

@@ -28,11 +28,13 @@ API(CALL_CONTEXT, cudaGraphInstantiateWithParams,
 {
     if (!p) return cudaErrorInvalidValue;
     cudaError_t error = exec_instantiate(out, graph, p->flags);
+    /* With arguments that are right it is the graph that is not. */
+    bool structure = error == cudaErrorInvalidValue && out &&
+                     graph_get(graph) && exec_flags_known(p->flags);
     p->errNode_out = NULL;
     p->result_out = error == cudaSuccess ? cudaGraphInstantiateSuccess
-                  : error == cudaErrorInvalidValue
-                      ? cudaGraphInstantiateInvalidStructure
-                      : cudaGraphInstantiateError;
+                    : structure ? cudaGraphInstantiateInvalidStructure
+                                : cudaGraphInstantiateError;
     return error;
 }
 
