@@ -40,8 +40,6 @@ struct fl_scenario {
                                    not look at its launches: no strategy's
                                    check goes with it */
     bool selftest;              /* for testing the harness; not listed */
-    bool extended;              /* in a bench only where --filter matches it,
-                                   which keeps the usual bench short */
 
     /* Before the process makes its context, for what a program does to its
      * own environment; may be NULL. */
