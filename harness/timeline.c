@@ -85,18 +85,26 @@ static void gather(struct timeline *t)
     }
 }
 
-/* The line of an instant: of the fault the launch whose kernel it cut short,
- * else, and of the report, the last call that had begun. */
+/* What an instant stands on: the kernels of its lane, or the host's calls. */
+static const struct fl_json *under(const struct line *l,
+                                   const struct fl_json *instant)
+{
+    long long lane = fl_json_integer(instant, "tid", 0);
+    return lane == HOST_LANE ? l->host
+        : l->kernel && fl_json_integer(l->kernel, "tid", 0) == lane
+        ? l->kernel : NULL;
+}
+
+/* The line of an instant: of its lane the last that had begun. Kernels' times
+ * are not exact; the one that the fault cut short is known without them. */
 static size_t line_of(const struct timeline *t, const struct fl_json *instant)
 {
     size_t last = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const struct line *l = &t->lines[i];
-        if (instant == t->fault && l->kernel && !is(l->kernel, "cat", "kernel")
-            && fl_json_integer(l->kernel, "tid", 0)
-               == fl_json_integer(instant, "tid", 0))
+        const struct fl_json *e = under(&t->lines[i], instant);
+        if (e && !strncmp(fl_json_string(e, "cat", ""), "kernel ", 7))
             return i;
-        if (begin_of(l->host) <= begin_of(instant))
+        if (e && begin_of(e) <= begin_of(instant))
             last = i;
     }
     return last;
