@@ -13,7 +13,6 @@
 
 #define NARROWEST_CHART 16
 #define WIDEST_NAME 24
-#define HOST_LANE 1                     /* trace.c */
 
 struct line {
     const struct fl_json *host, *check, *kernel;        /* slices, or NULL */
@@ -85,26 +84,16 @@ static void gather(struct timeline *t)
     }
 }
 
-/* What an instant stands on: the kernels of its lane, or the host's calls. */
-static const struct fl_json *under(const struct line *l,
-                                   const struct fl_json *instant)
-{
-    long long lane = fl_json_integer(instant, "tid", 0);
-    return lane == HOST_LANE ? l->host
-        : l->kernel && fl_json_integer(l->kernel, "tid", 0) == lane
-        ? l->kernel : NULL;
-}
-
-/* The line of an instant: of its lane the last that had begun. Kernels' times
- * are not exact; the one that the fault cut short is known without them. */
+/* The line of an instant: its launch's; else the last call that had begun. */
 static size_t line_of(const struct timeline *t, const struct fl_json *instant)
 {
+    long long launch = launch_of(instant);
     size_t last = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const struct fl_json *e = under(&t->lines[i], instant);
-        if (e && !strncmp(fl_json_string(e, "cat", ""), "kernel ", 7))
+        const struct fl_json *host = t->lines[i].host;
+        if (launch && launch_of(host) == launch && is(host, "cat", "launch"))
             return i;
-        if (e && begin_of(e) <= begin_of(instant))
+        if (begin_of(host) <= begin_of(instant))
             last = i;
     }
     return last;
