@@ -166,16 +166,26 @@ class Run:
             rows[:] = [r for r in rows
                        if r.get("device", self.device) in ("", self.device)]
 
-    def device_label(self):
-        """What a picture says it was measured on. Never a GPU's name for a
-        run on simgpu, whatever the context file claims."""
-        if self.device.startswith("sim"):
-            return "simgpu (software device)"
+    def _device_name(self):
         named = self.context.get("device_name")
         device = self.context.get("device")
         if not named and isinstance(device, dict):
             named = device.get("name")
         return str(named or self.device or "unknown device")
+
+    def is_simulated(self):
+        """Whether any of its files says that the device is simgpu: then it is,
+        whatever the others say."""
+        named = {self._device_name()} | {r.get("device_name") or ""
+                                         for r in self.trials}
+        return self.device.startswith("sim") or \
+            any("simgpu" in n for n in named)
+
+    def device_label(self):
+        """What a picture says it was measured on. Never a GPU's name for a
+        run on simgpu, whatever the context file claims."""
+        return "simgpu (software device)" if self.is_simulated() \
+            else self._device_name()
 
     def faulty(self):
         return [r for r in self.trials if r.get("variant") == "faulty"]

@@ -53,7 +53,7 @@ def draw_row(ax, y, rows, trials, mark, low):
             pick = where & (exact == filled)
             ax.plot(np.maximum(times[pick], low), height[pick], marker=shape,
                     color=colour, markersize=5.2, alpha=0.75, linestyle="",
-                    markerfacecolor=colour if filled else "white",
+                    markerfacecolor=colour if filled else style.PAPER,
                     markeredgewidth=1.0, clip_on=False, zorder=3)
     middle = float(np.median(times))
     ax.plot([max(middle, low)] * 2, [y - 0.36, y + 0.36], color=style.INK,
@@ -99,7 +99,7 @@ def legend(fig):
         return plt.Line2D([], [], marker="o", color=style.MUTED, linestyle="",
                           markerfacecolor=fill, markersize=6)
     fig.legend(
-        [point(style.MUTED), point("white"),
+        [point(style.MUTED), point(style.PAPER),
          plt.Line2D([], [], marker="|", color=style.INK, linestyle="",
                     markersize=13, markeredgewidth=2.2),
          plt.Rectangle((0, 0), 1, 1, color=style.FAINT, alpha=0.55)],

@@ -261,7 +261,7 @@ def cost_sections(run):
 
 def build(run):
     out = [f"# faultlag on {run.device_label()}", ""]
-    if run.device.startswith("sim"):
+    if run.is_simulated():
         out += ["simgpu is a software device: places and outcomes are those "
                 "that CUDA's rules give, times are its own and say nothing "
                 "about a GPU's.", ""]

@@ -110,6 +110,7 @@ struct launch_desc {
     uint32_t stack_bytes;     /* a thread's, for recursion; 0: the default */
     void **args;              /* args[i] points at the host's parameter i */
     bool cooperative;         /* all blocks resident at once */
+    const struct launch_place *place; /* in a graph, or NULL; copied */
 };
 enum status enqueue_launch(struct stream *s, const struct launch_desc *l,
                            uint64_t *number);

@@ -61,6 +61,7 @@ struct grid {
     uint64_t steps;
     struct fault *assertion;     /* first failed one */
     uint64_t assertion_steps;    /* g->steps when it failed */
+    struct launch_place place;
     uint8_t inline_params[256];
     uint8_t *params;             /* inline_params or allocated */
 };

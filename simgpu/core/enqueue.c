@@ -242,6 +242,7 @@ static void grid_init(struct device *d, struct grid *g,
     g->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     g->limit = resident_limit(l, g->total);
     g->cooperative = l->cooperative;
+    if (l->place) g->place = *l->place;
 }
 
 static enum status submit_launch(struct stream *s, const struct launch_desc *l,

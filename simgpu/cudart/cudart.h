@@ -260,6 +260,7 @@ struct work {
             size_t shared;
             void **args;
             bool cooperative;
+            const struct launch_place *place; /* in a graph, or NULL */
         } launch;
         struct {
             struct copy_desc plane;
