@@ -332,8 +332,9 @@ cudaError_t pool_free(void *address, struct rt_stream *s);
 void pool_returned(unsigned number, uint64_t size);
 void pools_reset(void);
 cudaError_t host_alloc(void **out, size_t size, unsigned flags);
-/* Is it a range of managed memory? Is it a place where that can be? */
-cudaError_t managed_range(const void *p, size_t size);
-cudaError_t managed_place(const struct cudaMemLocation *l);
+/* Checks and remembers that a managed range is to go there (managed.c). */
+cudaError_t managed_prefetch(const void *p, size_t size,
+                             const struct cudaMemLocation *l);
+void managed_forget(uint64_t address); /* it was freed; 0: all was */
 
 #endif

@@ -115,8 +115,7 @@ API(CALL_CONTEXT, cudaMemPrefetchAsync,
 {
     USE_STREAM(s, stream);
     if (flags) return cudaErrorInvalidValue;
-    cudaError_t error = managed_range(p, size);
-    if (error == cudaSuccess) error = managed_place(&location);
+    cudaError_t error = managed_prefetch(p, size, &location);
     if (error != cudaSuccess) return error;
     struct work w = {.kind = WORK_EMPTY};
     return submit(s, &w);
