@@ -33,7 +33,7 @@ static cudaError_t release(void *p, const enum memory_kind *kinds,
     if (memory_lookup(c->memory, (uint64_t)p, &a) &&
         a.address == (uint64_t)p)
         for (unsigned i = 0; i < n_kinds; i++) found |= a.kind == kinds[i];
-    if (!found) return cudaErrorInvalidValue;
+    if (!found || a.flags & ALLOC_FREED) return cudaErrorInvalidValue;
     cudaError_t error = from_status(device_wait(c->device));
     if (error != cudaSuccess) return error;
     if (graph_memory_freed((uint64_t)p)) return cudaSuccess;

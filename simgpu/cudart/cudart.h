@@ -304,6 +304,7 @@ int kernel_dynamic_limit(const struct kernel *k);
 
 /* `flags` of an allocation: the cudaHostAlloc flags, and these. */
 enum {
+    ALLOC_FREED = 1 << 15, /* cudaFreeAsync, which its stream will reach */
     ALLOC_POOL_SHIFT = 16, /* number of the pool it came from, or 0 */
 };
 struct copy_request {
