@@ -182,9 +182,12 @@ static void name_frame(struct dg_verdict *v, int run)
 
 int dg_blocking_rerun(const struct dg_facts *f, int run, bool failed)
 {
-    for (size_t i = (size_t)run + 1; i < f->n_runs; i++)
-        if (f->runs[i].set && f->runs[i].failed == failed && f->runs[i].lines > 1)
+    for (size_t i = (size_t)run + 1; i < f->n_runs; i++) {
+        const struct dg_run *r = &f->runs[i];
+        /* that it went through must be seen, not only that it was meant to */
+        if (r->set && r->failed == failed && (failed || (r->shell && r->lines > 2)))
             return (int)i;
+    }
     return -1;
 }
 

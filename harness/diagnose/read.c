@@ -41,6 +41,8 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_STATUS, "CURAND_STATUS_" }, { DG_G_STATUS, "CUFFT_" },
     { DG_G_STATUS, "ncclUnhandledCudaError" }, { DG_G_STATUS, "ncclSystemError" },
     { DG_G_STATUS, "ncclInternalError" }, { DG_G_STATUS, "ncclInvalidUsage" },
+    { DG_G_STATUS, "CUBLAS error(" }, { DG_G_STATUS, "CUDNN error(" },
+    { DG_G_NUMBER, "cuda execution failed" },
     { DG_G_STATUS, "ncclRemoteError" }, { DG_G_STATUS, "KernelException" },
     { DG_G_BLOCKING, "LAUNCH_BLOCKING" }, { DG_G_BLOCKING, "AMD_SERIALIZE_KERNEL" },
     { DG_G_BLOCKING, "might be asynchronously reported" },
