@@ -322,7 +322,7 @@ static void judge_without(const struct dg_facts *f, struct dg_verdict *v,
             "earlier";
     } else if (f->launch_kernel[0] || is_opaque(v->trace)) {
         v->reliable_why = f->launch_kernel[0]
-            ? "the launcher names a kernel, but launches did not wait for it"
+            ? "the launcher names a kernel, which may only be the next victim"
             : "the line calls something as a whole";
     } else {
         v->reliable = DG_NO;
