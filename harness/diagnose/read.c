@@ -214,6 +214,8 @@ static void take_line(struct dg *d, char *s, size_t n)
     if (n && s[n - 1] == '\r')
         n--;
     s[n] = '\0';
+    if (dg_repeats(d, s, n))
+        return;
     size_t n_hits = dg_words_find(d->words, s, n, hits, MOST_HITS);
     bool dirty = n && (memchr(s, '\0', n) != NULL || n_hits == MOST_HITS);
     for (size_t i = 0; i < n_hits; i++)

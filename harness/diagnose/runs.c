@@ -13,6 +13,7 @@ static void next_run(struct dg *d, struct dg_line *l)
         return;
     dg_end_traces(d);
     d->record = -1;
+    d->flood_head_n = 0;
     d->run = l->at.run = (int)f->n_runs++;
     dg_this_run(d)->line = l->at.line;
 }

@@ -227,6 +227,46 @@ static void test_floods(void **state)
     (void)state;
 }
 
+/* The same assertion of many threads is only counted; one that differs in
+ * anything else is read. */
+static void test_repeats(void **state)
+{
+    static const char *const lines[] = {
+        "/a/k.cu:1: k: block: [0,0,0], thread: [0,0,0] Assertion `i < n` failed.",
+        "/a/k.cu:1: k: block: [9,0,0], thread: [31,2,0] Assertion `i < n` failed.",
+        "/a/k.cu:1: k: block: [9,0,0], thread: [32,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [33,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [3,2,0] Assertion `x` failed./a/k"
+        ".cu:2: k: block: [1,0,0], thread: [3,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [4,2,0] Assertion `i < m` failed.",
+    };
+    static const struct { long line; const char *expr; unsigned long count; }
+    expected[] = { { 1, "i < n", 2 }, { 1, "i < m", 1 }, { 2, "i < m", 3 },
+                   { 2, "x", 1 } };
+    struct dg_rules r;
+    assert_true(dg_rules_load(&r, NULL));
+    struct dg_words *w = dg_vocabulary(&r);
+    struct dg d;
+    dg_begin(&d, &r, w);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        dg_feed(&d, lines[i], strlen(lines[i]));
+        dg_feed(&d, "\r\n", 2);
+    }
+    dg_end(&d);
+    assert_int_equal(d.facts->assertion_lines, 7);
+    assert_int_equal(d.facts->n_assertions, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct dg_assertion *a = &d.facts->assertions[i];
+        assert_int_equal(a->line, expected[i].line);
+        assert_string_equal(a->expr, expected[i].expr);
+        assert_int_equal(a->count, expected[i].count);
+    }
+    dg_free(&d);
+    dg_words_free(w);
+    dg_rules_free(&r);
+    (void)state;
+}
+
 /* A user's rule comes before the built-in ones. */
 static void test_own_rules_win(void **state)
 {
@@ -264,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_cuts_do_not_matter),
         cmocka_unit_test(test_floods),
+        cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_own_rules_win),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
