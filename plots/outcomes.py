@@ -14,15 +14,15 @@ OUTCOMES = {
     "exact": ("E", style.GREEN), "late": ("L", style.SKY),
     "misattributed": ("M", style.VERMILION), "hidden": ("H", style.PURPLE),
     "silent": ("S", style.SLATE), "benign": ("B", "#b5bac2"),
-    "hang": ("h", style.YELLOW), "crash": ("c", style.ORANGE),
+    "hang": ("T", style.YELLOW), "crash": ("C", style.ORANGE),
     "skipped": ("-", None), "broken": ("!", None),
 }
 LEGEND = {
     "exact": "exact: names the launch", "late": "late: claims nothing",
     "misattributed": "misattributed: blames another",
     "hidden": "hidden: did not happen", "silent": "silent: wrong data, no "
-    "report", "benign": "benign: right data, no report", "hang": "hang",
-    "crash": "crash", "skipped": "skipped", "broken": "broken",
+    "report", "benign": "benign: right data, no report", "hang": "hang: ended "
+    "at the time limit", "crash": "crash", "skipped": "skipped", "broken": "broken",
 }
 
 
