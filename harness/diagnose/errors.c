@@ -97,12 +97,15 @@ static const struct dg_rule *take_number(const struct dg *d,
 static bool is_mention(const struct dg *d, const struct dg_line *l)
 {
     static const char words[] =
-        "Search for `|PASSED|passed|skipped|SKIPPED|xfail|no CUDA error|"
+        "Search for `|PASSED|SKIPPED|XFAIL|passed in |no CUDA error|"
         "without CUDA error|CUDA_EXCEPTION_|CUDA Exception: ";
     const struct dg_facts *f = d->facts;
     bool hint = strstr(l->s, "[Hint: ") && f->n_errors
         && l->at.line - f->errors[f->n_errors - 1].at.line < 3;
-    return hint || dg_any_in(words, l->s) || l->level == 'I' || l->level == 'D'
+    /* some servers log what a worker writes at a level of their own */
+    bool quiet = (l->level == 'I' || l->level == 'D') && !d->any_open
+        && !dg_any_in("Error: |Exception: |what():", l->body);
+    return hint || quiet || dg_any_in(words, l->s)
         || dg_starts(l->body, "#") || dg_starts(l->body, "//")
         || dg_starts(l->body, "=========");
 }
@@ -185,6 +188,17 @@ static void name_function(const char *s, const char *file, char *out,
         dg_copy(out, size, from, at);
 }
 
+/* `CUDA Runtime Error at: main.cpp:90`, whose text is on the next line. */
+static void take_place(struct dg *d, struct dg_line *l)
+{
+    char file[400];
+    long line;
+    if (!dg_any_in(" at | at:|in file", l->body)
+        || !dg_find_site(l->body, file, sizeof file, &line))
+        return;
+    dg_expect_error(d, l, dg_add_site(d, l, file, line, NULL, DG_SITE), 0);
+}
+
 void dg_take_error(struct dg *d, struct dg_line *l)
 {
     if (!HAS(l, DG_G_ERROR) && !HAS(l, DG_G_STATUS) && !HAS(l, DG_G_NUMBER))
@@ -201,11 +215,14 @@ void dg_take_error(struct dg *d, struct dg_line *l)
         l->error = dg_add_error(d, l, rule, NULL);
     if (l->error < 0 && HAS(l, DG_G_STATUS))
         take_status(d, l);
-    if (l->error < 0)
+    if (l->error < 0) {
+        take_place(d, l);
         return;
+    }
     struct dg_error *e = &d->facts->errors[l->error];
-    e->caught = e->code == 2 && dg_any_in("retry|Retry|skipping|Skipping|ran out",
-                                          l->s);
+    e->caught = e->code == 2
+        && dg_any_in("retry|Retry|skipping|Skipping|ran out|alling back|"
+                     "allback|educing", l->s);
     char file[400];
     long line;
     const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
@@ -225,11 +242,15 @@ static int setting(const char *s)
 {
     const char *p = dg_after(s, "LAUNCH_BLOCKING");
     if (!p)
+        p = dg_after(s, "set cuda launch_blocking");
+    if (!p)
         p = dg_after(s, "AMD_SERIALIZE_KERNEL");
     if (!p)
         return DG_UNKNOWN;
     while (*p && strchr("'\"] \t", *p))
         p++;
+    if (dg_starts(p, "on"))             /* cuda-gdb's */
+        return 1;
     if (*p != '=' && *p != ':' && *p != ',')
         return DG_UNKNOWN;
     while (*p && strchr("=:, '\"", *p))

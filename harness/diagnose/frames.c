@@ -268,10 +268,8 @@ static void take_r(struct dg *d, struct dg_line *l, const char *s)
     DG_COPY(name, s, s + strcspn(s, "(` "));
     int kept = dg_add_site(d, l, NULL, DG_UNKNOWN, *name ? name : "function",
                            DG_R);
-    if (l->error < 0) {                 /* the text is on the next line */
-        d->ended_trace = kept;
-        d->ended_line = l->at.line;
-    }
+    if (l->error < 0)                   /* the text is on the next line */
+        dg_expect_error(d, l, kept, 0);
 }
 
 /* pytest: "E   RuntimeError: text", and below it FILE:LINE: RuntimeError */
@@ -284,6 +282,15 @@ static void take_pytest(struct dg *d, struct dg_line *l, const char *s)
     l->error = d->pytest;
     d->pytest = -1;
     dg_add_site(d, l, file, line, NULL, DG_PYTHON);
+}
+
+/* Source file: a/b.cu (line 12), some lines above "Fatal error:" */
+static void take_gromacs(struct dg *d, struct dg_line *l, const char *s)
+{
+    char file[400];
+    long line;
+    if (dg_find_site(s, file, sizeof file, &line))
+        dg_expect_error(d, l, dg_add_site(d, l, file, line, NULL, DG_SITE), 4);
 }
 
 static void take_start(struct dg *d, struct dg_line *l)
@@ -304,6 +311,8 @@ static void take_start(struct dg *d, struct dg_line *l)
             take_java(t, s);
     } else if ((p = dg_after(s, "panicked at "))) {
         take_panic(d, l, p);
+    } else if (dg_starts(s, "Source file: ")) {
+        take_gromacs(d, l, s);
     } else if (d->pytest >= 0 && strstr(s, ".py:")) {
         take_pytest(d, l, s);
     } else if (dg_starts(s, "Error in ")) {

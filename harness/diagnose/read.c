@@ -27,7 +27,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_FRAME, "current device:" }, { DG_G_FRAME, "Check failed:" },
     { DG_G_FRAME, "Check failure stack trace" }, { DG_G_FRAME, "    at " },
     { DG_G_FRAME, "watchdog" }, { DG_G_FRAME, "Unexpected Event status" },
-    { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
+    { DG_G_FRAME, "Source file: " }, { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
     { DG_G_FRAME, ": AcceleratorError" }, { DG_G_TRACE, "hread 0x" },
     { DG_G_NUMBER, "CUDA error" }, { DG_G_NUMBER, "cuda runtime error" },
     { DG_G_NUMBER, "CUDA failure" }, { DG_G_NUMBER, "Cuda failure" },
@@ -50,7 +50,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_TOOL, "Switching focus to CUDA" }, { DG_G_TOOL, "<<<(" },
     { DG_G_TOOL, "GPU assertion failure message" },
     { DG_G_TOOL, "device-side assertion failures were found" },
-    { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
+    { DG_G_TOOL, "fault at " }, { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
     { DG_G_TOOL, "thrown during kernel execution" },
     { DG_G_TOOL, "CUDA Exception:" }, { DG_G_TOOL, "focus set to CUDA" },
     { DG_G_TOOL, "Opening GPU coredump" }, { DG_G_TOOL, "triggered at PC" },
@@ -61,26 +61,20 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_GARBAGE, "tensor([" }, { DG_G_GARBAGE, "array([" },
 };
 
-static void add_word(struct dg *d, enum dg_group group, int rule,
-                     const char *word)
-{
-    dg_words_add(d->words, word, (int)group << 16 | rule);
-}
-
-struct adding { struct dg *d; enum dg_group group; int rule; };
+struct adding { struct dg_words *words; enum dg_group group; int rule; };
 
 static void add_each(void *context, const char *word)
 {
     struct adding *a = context;
-    add_word(a->d, a->group, a->rule, word);
+    dg_words_add(a->words, word, (int)a->group << 16 | a->rule);
 }
 
-static void add_rule(struct dg *d, const struct dg_rule *r)
+static void add_rule(struct dg_words *w, const struct dg_rule *r)
 {
-    struct adding a = { d, DG_G_ERROR, r->index };
-    if (r->kind == DG_ERROR) {
-        static const enum dg_key from[] = { DG_NAME, DG_DRIVER, DG_TEXT };
-        for (int i = 0; i < 3; i++)
+    struct adding a = { w, DG_G_ERROR, r->index };
+    if (r->kind == DG_ERROR || r->kind == DG_STATUS) {
+        static const enum dg_key from[] = { DG_TEXT, DG_NAME, DG_DRIVER };
+        for (int i = 0; i < (r->kind == DG_ERROR ? 3 : 1); i++)
             dg_each(r->value[from[i]], add_each, &a);
     } else if (r->kind == DG_EVIDENCE && dg_any_is("text", dg_rule_text(r, DG_IN))) {
         a.group = DG_G_EVIDENCE;
@@ -88,25 +82,31 @@ static void add_rule(struct dg *d, const struct dg_rule *r)
     }
 }
 
-void dg_begin(struct dg *d, const struct dg_rules *rules)
+struct dg_words *dg_vocabulary(const struct dg_rules *rules)
 {
-    *d = (struct dg){ .rules = rules, .words = dg_words_new(), .record = -1,
+    struct dg_words *w = dg_words_new();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        dg_words_add(w, words[i].word, (int)words[i].group << 16);
+    for (size_t i = 0; i < rules->n; i++)
+        add_rule(w, &rules->rules[i]);
+    dg_words_build(w);
+    return w;
+}
+
+void dg_begin(struct dg *d, const struct dg_rules *rules,
+              const struct dg_words *vocabulary)
+{
+    *d = (struct dg){ .rules = rules, .words = vocabulary, .record = -1,
                       .ended_trace = -1, .site_trace = -1, .pytest = -1 };
     d->facts = fl_alloc(sizeof *d->facts);
     d->facts->seen = fl_alloc((rules->n + 1) * sizeof *d->facts->seen);
     d->facts->n_runs = 1;
     d->facts->runs[0].line = 1;
     d->buffer = fl_alloc(DG_LINE_MOST + 1);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        add_word(d, words[i].group, 0, words[i].word);
-    for (size_t i = 0; i < rules->n; i++)
-        add_rule(d, &rules->rules[i]);
-    dg_words_build(d->words);
 }
 
 void dg_free(struct dg *d)
 {
-    dg_words_free(d->words);
     free(d->buffer);
     if (d->facts)
         free(d->facts->seen);
@@ -172,6 +172,7 @@ static void take_clean(struct dg *d, const char *s, size_t n,
         return;
     l.at.line = d->line;
     dg_take_prefix(&l);
+    dg_take_learned(d, &l);
     l.at.run = d->run;
     recognise(d, &l);
 }

@@ -43,7 +43,7 @@ struct dg_open {
 
 struct dg {
     const struct dg_rules *rules;
-    struct dg_words *words;
+    const struct dg_words *words;
     struct dg_facts *facts;
     char *buffer;
     size_t held;                        /* bytes of an unfinished line */
@@ -55,6 +55,11 @@ struct dg {
     unsigned long ended_line;
     int record;                         /* being read, or -1 */
     unsigned long record_line;
+    /* What stood before "Traceback", and, if it stood before the next line's
+     * frame too, is a prefix that no list knows. */
+    char head[48], learned[4][48];
+    unsigned long head_line;
+    size_t n_learned;
     unsigned long ignored_line;         /* "Exception ignored in" */
     int pytest;                         /* error whose place follows, or -1 */
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
@@ -62,8 +67,11 @@ struct dg {
     int site_trace;
 };
 
-/* The rules must outlive it. */
-void dg_begin(struct dg *d, const struct dg_rules *rules);
+/* Every word that the rules and the reader know; dg_words_free. */
+struct dg_words *dg_vocabulary(const struct dg_rules *rules);
+/* Both must outlive it. */
+void dg_begin(struct dg *d, const struct dg_rules *rules,
+              const struct dg_words *words);
 /* Any bytes, cut anywhere. */
 void dg_feed(struct dg *d, const char *bytes, size_t n);
 void dg_end(struct dg *d);
@@ -72,6 +80,11 @@ void dg_free(struct dg *d);
 /* ---- between the parts of the reader ---- */
 
 void dg_take_prefix(struct dg_line *l);
+/* Takes off a prefix that was learned from this log. */
+void dg_take_learned(const struct dg *d, struct dg_line *l);
+/* A line may show that what stood before "Traceback" is a prefix; then its
+ * source and body are set anew, and *was is the source without it. */
+bool dg_learn_prefix(struct dg *d, struct dg_line *l, uint32_t *was);
 void dg_take_assertion(struct dg *d, struct dg_line *l);
 void dg_take_error(struct dg *d, struct dg_line *l);
 void dg_take_blocking(struct dg *d, struct dg_line *l);
@@ -94,6 +107,17 @@ int dg_keep_trace(struct dg *d, const struct dg_trace *t);
 /* A place in the source that an error names by itself. */
 int dg_add_site(struct dg *d, const struct dg_line *l, const char *file,
                 long line, const char *function, enum dg_language language);
+/* The stack `kept` waits for the text of its error, a few lines or `more`
+ * further on. */
+void dg_expect_error(struct dg *d, const struct dg_line *l, int kept, int more);
+/* Of the stacks that are being read: */
+bool dg_has_frames(const struct dg_open *o);
+void dg_set_code(struct dg_open *o, const char *s);     /* of the last frame */
+/* True if the line names an exception, which ends the stack. */
+bool dg_take_exception(struct dg *d, struct dg_open *o, struct dg_line *l,
+                       const char *s);
+void dg_take_notebook(struct dg *d, struct dg_open *o, struct dg_line *l);
+void dg_take_rich(struct dg *d, struct dg_open *o, struct dg_line *l);
 void dg_add_frame(struct dg_trace *t, const struct dg_frame *f);
 void dg_add_code(struct dg_trace *t, const char *code);
 

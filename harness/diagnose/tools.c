@@ -170,6 +170,21 @@ static void take_sanitizer(struct dg *d, struct dg_line *l)
     }
 }
 
+/* fault at 22.85 ms: KERNEL, FILE:LINE        under faultlag's timelines */
+static void take_timeline(struct dg *d, struct dg_line *l)
+{
+    const char *s = l->body;
+    size_t n = dg_shape("fault at 9.9 ms: ", s);
+    struct dg_record *r;
+    if (!n || !(r = add(d, l, "faultlag")))
+        return;
+    DG_COPY(r->title, "fault", NULL);
+    DG_COPY(r->kernel, s + n, strchr(s + n, ','));
+    dg_short_name(r->kernel, r->short_kernel, sizeof r->short_kernel);
+    dg_find_site(s + n, r->file, sizeof r->file, &r->line);
+    d->record = -1;
+}
+
 /* ---- cuda-gdb and core dumps ---- */
 
 static void take_exception(struct dg *d, struct dg_line *l, const char *s)
@@ -323,5 +338,5 @@ void dg_take_tool(struct dg *d, struct dg_line *l)
     if (strstr(l->s, "========="))
         take_sanitizer(d, l);
     else if ((l->groups & 1u << DG_G_TOOL) || d->record >= 0)
-        take_gdb(d, l), take_julia(d, l);
+        take_gdb(d, l), take_julia(d, l), take_timeline(d, l);
 }
