@@ -20,15 +20,6 @@ RULE(pool, free_null, REPORT, "cudaFreeAsync of null: 1")
     EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
 }
 
-RULE(pool, free_twice, DERIVED, "cudaFreeAsync twice: 1")
-{
-    void *p;
-    OK(cudaMallocAsync(&p, 64, 0));
-    OK(cudaFreeAsync(p, 0));
-    OK(finish());
-    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
-}
-
 RULE(pool, either_free, HEADER,
      "cudaFree frees pool memory, cudaFreeAsync frees that of cudaMalloc")
 {
