@@ -183,7 +183,7 @@ RULE(pool, attribute_arguments, REPORT,
     EXPECT(cudaMemPoolTrimTo(nullptr, 0), cudaErrorInvalidValue);
 }
 
-RULE(pool, free_twice, REPORT,
+RULE(pool, free_twice_while_pending, REPORT,
      "freeing again what cudaFreeAsync freed: 1, before and after the stream "
      "gets there")
 {
