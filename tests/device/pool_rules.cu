@@ -15,20 +15,6 @@ RULE(pool, usable_in_order, HEADER,
     EXPECT(v, 6);
 }
 
-RULE(pool, free_null, REPORT, "cudaFreeAsync of null: 1")
-{
-    EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
-}
-
-RULE(pool, free_twice, DERIVED, "cudaFreeAsync twice: 1")
-{
-    void *p;
-    OK(cudaMallocAsync(&p, 64, 0));
-    OK(cudaFreeAsync(p, 0));
-    OK(finish());
-    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
-}
-
 RULE(pool, either_free, HEADER,
      "cudaFree frees pool memory, cudaFreeAsync frees that of cudaMalloc")
 {
@@ -183,7 +169,7 @@ RULE(pool, attribute_arguments, REPORT,
     EXPECT(cudaMemPoolTrimTo(nullptr, 0), cudaErrorInvalidValue);
 }
 
-RULE(pool, free_twice_while_pending, REPORT,
+RULE(pool, free_twice, REPORT,
      "freeing again what cudaFreeAsync freed: 1, before and after the stream "
      "gets there")
 {
