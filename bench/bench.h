@@ -1,6 +1,6 @@
 /* The benchmark's parent: it links no CUDA, plans the cells, starts a worker
- * for each strategy and each defence, gives turns, writes throughput.csv and prints what came
- * of it. */
+ * for each strategy and each defence, gives turns, writes throughput.csv and
+ * prints what came of it. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 

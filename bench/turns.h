@@ -3,10 +3,10 @@
  * CUDA_LAUNCH_BLOCKING is read once in a process, and a strategy should not
  * inherit another one's history, so every strategy has a process of its own:
  * a worker, which lives as long as the benchmark and does nothing unless it
- * is its turn. So has each kind of defence. The parent gives turns: for one cell (a workload, a kernel
- * length, an amount of host work) each worker in an order drawn anew, so that
- * drift of the machine meets all strategies alike and pairs of turns can be
- * compared. One request, one reply, in fixed structs over the worker's
+ * is its turn. So has each kind of defence. The parent gives turns: for one
+ * cell (a workload, a kernel length, an amount of host work) each worker in an
+ * order drawn anew, so that drift of the machine meets all strategies alike
+ * and pairs of turns can be compared. One request, one reply, in fixed structs over the worker's
  * standard input and output; the end of input ends the worker.
  */
 #ifndef BENCH_TURNS_H

@@ -1,8 +1,8 @@
 /* A worker of the throughput benchmark: one strategy, in this process, on
- * healthy work or, with the scenarios' guarded variants, on faulty input that
- * a defence meets. It goes through the harness's own launch macros and strategy
- * hooks with recording off, so what is timed is the strategy, and waits for
- * its turn in between (turns.h).
+ * healthy work, or on faulty input that a scenario's defence meets. It goes
+ * through the harness's own launch macros and strategy hooks with recording
+ * off, so what is timed is the strategy, and waits for its turn in between
+ * (turns.h).
  *
  * A step is `launches` spin kernels on one stream, each after some host work,
  * and the wait and check that end a step under every strategy; or one step of
@@ -30,6 +30,7 @@ struct worker {
     cudaEvent_t from, to;
     uint32_t *out;
     struct workload *workloads;     /* scenarios set up so far */
+    bool warm;                      /* has made a step of spin kernels */
 };
 
 struct workload {
@@ -60,8 +61,22 @@ static unsigned spin_step(struct worker *w, const struct turn_request *q)
     return 1;
 }
 
-/* A scenario is set up when it is first asked for; NULL for one that has no
- * such variant. */
+/* All steps of a trial: they differ, so turns are comparable only where each
+ * has made as many of one as of another. */
+static unsigned scenario_steps(struct worker *w, struct workload *x)
+{
+    const struct fl_scenario *s = x->scenario;
+    unsigned n = s->steps ? s->steps : 1;
+    for (unsigned i = 0; i < n; i++) {
+        w->trial.step = i;
+        s->step(&w->trial, x->state);
+    }
+    return n;
+}
+
+/* A scenario is set up when it is first asked for, and its steps made once
+ * untimed, since kernels are loaded at their first launch. NULL for one that
+ * has no such variant. */
 static struct workload *workload_named(struct worker *w, const char *name)
 {
     for (struct workload *x = w->workloads; x; x = x->next)
@@ -78,22 +93,10 @@ static struct workload *workload_named(struct worker *w, const char *name)
     w->trial.scenario = x->scenario = s;
     x->state = s->setup(&w->trial);
     MUST(w, cudaDeviceSynchronize());
+    scenario_steps(w, x);
     x->next = w->workloads;
     w->workloads = x;
     return x;
-}
-
-/* All steps of a trial: they differ, so turns are comparable only where each
- * has made as many of one as of another. */
-static unsigned scenario_steps(struct worker *w, struct workload *x)
-{
-    const struct fl_scenario *s = x->scenario;
-    unsigned n = s->steps ? s->steps : 1;
-    for (unsigned i = 0; i < n; i++) {
-        w->trial.step = i;
-        s->step(&w->trial, x->state);
-    }
-    return n;
 }
 
 /* One launch and a wait, untimed, wake what has slept since the last turn. */
@@ -111,6 +114,8 @@ static void turn_steps(struct worker *w, const struct turn_request *q,
     if (!spin && !x)
         return;                     /* no steps */
     w->trial.scenario = x ? x->scenario : NULL;
+    if (spin && !w->warm)
+        w->warm = spin_step(w, q);
     wake(w);
     unsigned launches = w->trial.launches;
     int64_t start = fl_now_ns(), now;

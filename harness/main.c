@@ -24,6 +24,8 @@ static const struct command {
       "two results folders, a verdict a cell; 1: something is worse" },
     { "merge", FL_CMD_MERGE, fl_cmd_merge, "DIR...",
       "joins the results of all shards of one bench in one folder" },
+    { "diagnose", FL_CMD_DIAGNOSE, fl_cmd_diagnose, "LOG",
+      "what failed in a program's log (-: stdin); 1: something did" },
     { "doctor", FL_CMD_DOCTOR, fl_cmd_doctor, "",
       "what works on this machine, and why the rest does not" },
 };

@@ -10,7 +10,7 @@
 enum {
     LIST = FL_CMD_LIST, DESCRIBE = FL_CMD_DESCRIBE, RUN = FL_CMD_RUN,
     BENCH = FL_CMD_BENCH, DOCTOR = FL_CMD_DOCTOR, COMPARE = FL_CMD_COMPARE,
-    MERGE = FL_CMD_MERGE, ANY = ~0
+    MERGE = FL_CMD_MERGE, DIAGNOSE = FL_CMD_DIAGNOSE, ANY = ~0
 };
 
 static const struct option {
@@ -107,7 +107,7 @@ bool fl_options_parse(enum fl_command command, int argc, char **argv,
         if (strncmp(word, "--", 2)) {
             size_t most = command == FL_CMD_COMPARE ? 2
                 : command == FL_CMD_MERGE ? FL_MOST_ARGUMENTS : 1;
-            if (options->n_names == most || word[0] == '-') {
+            if (options->n_names == most || (word[0] == '-' && word[1])) {
                 fprintf(stderr, "faultlag: `%s` is one argument too many\n",
                         word);
                 return false;

@@ -8,7 +8,8 @@
 
 enum fl_command {
     FL_CMD_LIST = 1, FL_CMD_DESCRIBE = 2, FL_CMD_RUN = 4, FL_CMD_BENCH = 8,
-    FL_CMD_DOCTOR = 16, FL_CMD_COMPARE = 32, FL_CMD_MERGE = 64
+    FL_CMD_DOCTOR = 16, FL_CMD_COMPARE = 32, FL_CMD_MERGE = 64,
+    FL_CMD_DIAGNOSE = 128
 };
 
 #define FL_MOST_ARGUMENTS 1024          /* positional ones */
@@ -18,7 +19,7 @@ enum fl_command {
 struct fl_options {
     const char *strategies, *variants, *filter, *device, *trials, *mode,
         *schedules, *seed, *jobs, *timeout, *csv, *json, *trace, *out,
-        *resume, *as_json, *all, *columns, *color, *quiet, *help,
+        *resume, *rules, *as_json, *all, *columns, *color, *quiet, *help,
         *shard,
         *timeline, *memory_summary, *record_inputs, *inspect;
     bool schedules_given, device_given;

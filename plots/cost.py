@@ -69,7 +69,14 @@ def compare(key, strategy, rows, base):
 
 def cells(run):
     """Every cell of every strategy but the baseline, and of every defence, spin
-    kernels by host work and length first, scenarios after."""
+    kernels by host work and length first, scenarios after. Kept with the run:
+    many ask, and the bootstrap takes its time."""
+    if "cost_cells" not in vars(run):
+        run.cost_cells = computed_cells(run)
+    return run.cost_cells
+
+
+def computed_cells(run):
     out = []
     for key, by_strategy in sorted(
             turns(run).items(),
@@ -109,12 +116,12 @@ def draw_panel(ax, cells_, strategies, marks, shortest):
     ax.set_xlabel("work of one kernel")
 
 
-def label_axis(ax, kernels, shortest):
+def label_axis(ax, kernels, shortest, apart=2.5):
     """A tick a length, thinned where labels would touch."""
     places, labels, last = [], [], 0
     for kernel in kernels:
         place = axis_place(kernel, shortest)
-        if place > last * 2.5:
+        if place > last * apart:
             places.append(place)
             labels.append(data.nanoseconds(kernel) if kernel else "empty")
             last = place

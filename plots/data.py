@@ -187,6 +187,9 @@ class Run:
         return "simgpu (software device)" if self.is_simulated() \
             else self._device_name()
 
+    def short_name(self):
+        return "simgpu" if self.is_simulated() else self._device_name()
+
     def faulty(self):
         return [r for r in self.trials if r.get("variant") == "faulty"]
 
@@ -214,6 +217,15 @@ def outcome_counts(rows):
 def outcome_text(rows):
     """`late 7, silent 3`: what became of a cell's trials."""
     return ", ".join(f"{o} {n}" for o, n in outcome_counts(rows).most_common())
+
+
+TIME_UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def call_name(benchmark):
+    """What an entry of micro.json timed."""
+    return str(benchmark.get("run_name", "?")).replace("/real_time", "") \
+        .replace("/manual_time", "")
 
 
 def nanoseconds(ns, digits=3):

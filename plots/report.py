@@ -16,18 +16,10 @@ try:
     import make_plots
     import stats
     import latency
+    import traps
 except ImportError as e:
     sys.exit(f"report: {e.name or e} is missing: apt-get install "
              "python3-matplotlib python3-numpy, or pip install them")
-
-CAPTIONS = {
-    "tradeoff": "How often a strategy names the faulting launch, over what "
-                "it costs.",
-    "latency": "Reporting latency: each point is a trial.",
-    "distance": "Distance between the faulting launch and the place blamed.",
-    "cost": "Throughput lost on healthy work.",
-    "timeline": "One trial: host calls above, device work below.",
-}
 
 
 def cell(text):
@@ -48,16 +40,6 @@ def matrix(run, text):
     return table(["scenario"] + strategies,
                  [[s] + [text(run.cell(s, t)) for t in strategies]
                   for s in run.scenarios()])
-
-
-def spread_text(rows, column):
-    """`9`, `8 (7 to 9)`; a dash where nothing was reported."""
-    v = data.values(rows, column)
-    if not v:
-        return "-"
-    mid = float(stats.np.median(v))
-    return f"{mid:g}" if min(v) == max(v) else \
-        f"{mid:g} ({min(v):g} to {max(v):g})"
 
 
 def span(interval):
@@ -116,7 +98,8 @@ def mode_lines(run):
 
 def twin_line(run):
     out = []
-    for variant in ("healthy", "guarded"):
+    for variant in sorted({r.get("variant") or "?" for r in run.trials} -
+                          {"faulty"}):
         rows = [r for r in run.trials if r.get("variant") == variant]
         if rows:
             out.append(f"{variant}: {data.outcome_text(rows)}")
@@ -192,8 +175,7 @@ def micro_lines(run):
     for b in sorted(medians, key=lambda b: data.number(
             b.get("family_index")) or 0):
         time = data.number(b.get("real_time"))
-        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}.get(
-            b.get("time_unit"))
+        scale = data.TIME_UNITS.get(b.get("time_unit"))
         if time is None or scale is None:
             continue
         rate = data.number(b.get("bytes_per_second"))
@@ -203,19 +185,17 @@ def micro_lines(run):
             per_second = data.number(b.get("thread_instructions_per_second"))
             extra = f"{times:.3g} times the host's loop, " \
                 f"{(per_second or 0) / 1e9:.3g}e9 thread instructions/s"
-        name = str(b.get("run_name", "?")).replace("/real_time", "") \
-            .replace("/manual_time", "")
-        rows.append([name, data.nanoseconds(time * scale), extra])
+        rows.append([data.call_name(b), data.nanoseconds(time * scale), extra])
     return table(["call", "median", ""], rows) if rows else []
 
 
 def pictures(run):
     out = []
-    for name in make_plots.PICTURES:
+    for name, caption in make_plots.PICTURES.items():
         path = f"{make_plots.FOLDER}/{name}"
         if os.path.exists(os.path.join(run.folder, path + ".png")):
-            out += [f"![{CAPTIONS[name]}]({path}.png)", "",
-                    f"*{CAPTIONS[name]}* ([SVG]({path}.svg))", ""]
+            out += [f"![{caption}]({path}.png)", "",
+                    f"*{caption}* ([SVG]({path}.svg))", ""]
     return out
 
 
@@ -232,9 +212,9 @@ def trial_sections(run):
     out += ["## Distance to the faulting launch", "",
             "Launches between the one that faulted and the report, median "
             "and range:", ""]
-    out += matrix(run, lambda rows: spread_text(rows, "launches_between"))
+    out += matrix(run, lambda rows: traps.middle(rows, "launches_between"))
     out += ["Call-stack frames that the two places do not share:", ""]
-    out += matrix(run, lambda rows: spread_text(rows, "frame_distance"))
+    out += matrix(run, lambda rows: traps.middle(rows, "frame_distance"))
     out += ["## Latency from fault to report", "",
             "Free-running trials: median [95 % bootstrap interval].", ""]
     return out + matrix(run, latency_text)

@@ -2,6 +2,7 @@
 the Okabe-Ito palette, each strategy with a colour and a marker of its own, and
 files that are the same bytes for the same data."""
 import os
+import re
 
 import matplotlib
 
@@ -22,6 +23,7 @@ THEMES = {
 
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+SLATE = "#3a3f46"
 
 # No two share both; the colour alone is never needed to tell them apart.
 STRATEGY_MARKS = {
@@ -46,7 +48,8 @@ def marks(strategies):
 def colour(c):
     """The palette's colour on the paper in use: what is too dark for a dark
     one is made lighter, and stays the same hue."""
-    return {BLACK: INK, BLUE: "#4a9fdb"}.get(c, c) if DARK else c
+    lighter = {BLACK: INK, BLUE: "#4a9fdb", SLATE: "#5d6671"}
+    return lighter.get(c, c) if DARK else c
 
 
 def on(c):
@@ -89,6 +92,17 @@ def heading(fig, title, subtitle, device):
              va="top", ha="right")
 
 
+def shorten(path):
+    """An SVG without indentation, and with coordinates to a hundredth of a
+    point: a fifth smaller, and the same to the eye."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    text = re.sub(r'( d="[^"]*"|translate\([^)]*\)| (?:x|y|points)="[^"]*")',
+                  lambda m: re.sub(r"(\.\d\d)\d+", r"\1", m[0]), text)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(re.sub(r"(?m)^ +", "", text))
+
+
 def save(fig, folder, name, kinds=("png", "svg"), source=None):
     """Writes name.png and name.svg, or one of the two; returns the file names.
     source: what an SVG says it was drawn from."""
@@ -96,7 +110,9 @@ def save(fig, folder, name, kinds=("png", "svg"), source=None):
     metadata = {"png": {"Software": None},
                 "svg": {"Date": None, "Creator": "faultlag", "Source": source}}
     for ext in kinds:
-        fig.savefig(os.path.join(folder, f"{name}.{ext}"), dpi=DPI,
-                    metadata=metadata[ext])
+        path = os.path.join(folder, f"{name}.{ext}")
+        fig.savefig(path, dpi=DPI, metadata=metadata[ext])
+        if ext == "svg":
+            shorten(path)
     plt.close(fig)
     return [f"{name}.{ext}" for ext in kinds]

@@ -15,6 +15,11 @@ RULE(pool, usable_in_order, HEADER,
     EXPECT(v, 6);
 }
 
+RULE(pool, free_null, REPORT, "cudaFreeAsync of null: 1")
+{
+    EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
+}
+
 RULE(pool, either_free, HEADER,
      "cudaFree frees pool memory, cudaFreeAsync frees that of cudaMalloc")
 {
