@@ -2,6 +2,7 @@
  * closes the library and goes on; then ends. It must not crash or hang.
  *   unload LIBRARY */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,13 +11,13 @@
 
 static void take_long(void *entered)
 {
-    *(volatile int *)entered = 1;
+    atomic_store((_Atomic int *)entered, 1);
     sleep(60);
 }
 
 /* The queued work is a host function, since a kernel would need nvcc and a
  * link to the library. */
-static void use(void *library, volatile int *entered)
+static void use(void *library, _Atomic int *entered)
 {
     cudaError_t (*allocate)(void **, size_t);
     cudaError_t (*fill)(void *, int, size_t, cudaStream_t);
@@ -26,7 +27,7 @@ static void use(void *library, volatile int *entered)
     *(void **)&fill = dlsym(library, "cudaMemsetAsync");
     *(void **)&host = dlsym(library, "cudaLaunchHostFunc");
     if (!allocate || !fill || !host || allocate(&p, 1 << 20) ||
-        fill(p, 1, 1 << 20, 0) || host(0, take_long, (void *)entered) ||
+        fill(p, 1, 1 << 20, 0) || host(0, take_long, entered) ||
         fill(p, 2, 1 << 20, 0)) {
         fprintf(stderr, "unload: the runtime cannot be used\n");
         exit(1);
@@ -35,7 +36,7 @@ static void use(void *library, volatile int *entered)
 
 int main(int argc, char **argv)
 {
-    volatile int entered = 0;
+    _Atomic int entered = 0;
     alarm(30);
     for (int i = 0; argc == 2 && i < 2; i++) {
         void *library = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
             return 1;
         }
         use(library, &entered);
-        while (!entered) usleep(1000);
+        while (!atomic_load(&entered)) usleep(1000);
         dlclose(library);
         usleep(10000);
     }
