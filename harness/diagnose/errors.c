@@ -39,8 +39,8 @@ int dg_add_error(struct dg *d, struct dg_line *l, const struct dg_rule *rule,
                      "allback|educing", l->s);
     dg_this_run(d)->failed |= !caught;
     /* what a program lives with must not fill the list */
-    if (caught ? f->n_caught == 8
-               : f->n_errors == sizeof f->errors / sizeof *f->errors)
+    if ((caught && f->n_caught == 8)
+        || f->n_errors == sizeof f->errors / sizeof *f->errors)
         return -1;
     f->n_caught += caught;
     struct dg_error *e = &f->errors[f->n_errors];
