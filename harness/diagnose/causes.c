@@ -253,7 +253,7 @@ static bool holds_when(const struct dg_verdict *v, const char *when)
             && v->blocking != DG_YES)
         || (dg_any_is(when, "nokernel") && lost(v) && !v->assertion
             && !v->record && v->error_code != 710)
-        || (dg_any_is(when, "unsure") && v->reliable == DG_UNKNOWN
+        || (dg_any_is(when, "unsure") && lost(v) && v->reliable == DG_UNKNOWN
             && v->blocking != DG_YES)
         || (dg_any_is(when, "tool") && v->record)
         || (dg_any_is(when, "notool") && !v->record);

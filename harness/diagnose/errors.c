@@ -255,6 +255,12 @@ void dg_take_error(struct dg *d, struct dg_line *l)
     const struct dg_error *e = &d->facts->errors[l->error];
     char file[400];
     long line;
+    /* "error in KERNEL: text", as launchers of many extensions print */
+    const char *colon = dg_starts(l->body, "error in ")
+        ? strstr(l->body, ": ") : NULL;
+    if (colon && !d->facts->launch_kernel[0]
+        && !memchr(l->body + 9, ' ', (size_t)(colon - l->body - 9)))
+        DG_COPY(d->facts->launch_kernel, l->body + 9, colon);
     const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
     if (!e->watchdog && dg_find_site(where, file, sizeof file, &line)) {
         char function[160];
