@@ -182,12 +182,16 @@ static void name_frame(const struct dg_facts *f, struct dg_verdict *v, int run)
     const struct dg_record *r = v->record;
     const struct dg_frame *device;
     v->frame.line = DG_UNKNOWN;
-    if (!r || r->at.run != run) {
-        if (v->trace)
-            v->frame = v->trace->last;
-    } else if (!strcmp(r->tool, "CUDA.jl") && (device = device_frame(f, r))) {
+    if (v->trace)
+        v->frame = v->trace->last;
+    if (!r || r->at.run != run)
+        return;
+    if (!strcmp(r->tool, "CUDA.jl") && (device = device_frame(f, r))) {
         v->frame = *device;
-    } else {
+        v->from_tool = true;
+    } else if (r->file[0] || r->kernel[0]) {
+        v->frame = (struct dg_frame){ 0 };
+        v->from_tool = true;
         DG_COPY(v->frame.file, r->file, NULL);
         DG_COPY(v->frame.function, r->short_kernel, NULL);
         v->frame.line = r->line;

@@ -164,7 +164,7 @@ static void judge_trace(const struct dg_facts *f, struct dg_verdict *v, int run)
     bool sticky = dg_any_is("yes", v->error ? dg_rule_text(v->error->rule, DG_STICKY)
                                             : "");
     v->reliable = DG_UNKNOWN;
-    if (v->record && v->record->at.run == run) {
+    if (v->from_tool) {
         v->reliable = DG_YES;
         v->reliable_why = "the tool stops at the access itself";
     } else if (!v->trace) {

@@ -25,6 +25,7 @@ struct dg_verdict {
     const struct dg_error *error;
     const struct dg_trace *trace;
     struct dg_frame frame;              /* reported */
+    bool from_tool;                     /* by a tool, not by the host */
     const struct dg_rule *framework;    /* or NULL */
     const char *error_name, *error_say;
     long error_code;
