@@ -33,11 +33,18 @@ int dg_add_error(struct dg *d, struct dg_line *l, const struct dg_rule *rule,
 {
     struct dg_facts *f = d->facts;
     f->error_lines++;
-    dg_this_run(d)->failed = true;
-    if (f->n_errors == sizeof f->errors / sizeof *f->errors)
+    bool caught = rule && rule->kind == DG_ERROR
+        && dg_rule_number(rule, DG_CODE, 0) == 2
+        && dg_any_in("retry|Retry|skipping|Skipping|ran out|alling back|"
+                     "allback|educing", l->s);
+    dg_this_run(d)->failed |= !caught;
+    /* what a program lives with must not fill the list */
+    if ((caught && f->n_caught == 8)
+        || f->n_errors == sizeof f->errors / sizeof *f->errors)
         return -1;
+    f->n_caught += caught;
     struct dg_error *e = &f->errors[f->n_errors];
-    *e = (struct dg_error){ .at = l->at, .rule = rule };
+    *e = (struct dg_error){ .at = l->at, .rule = rule, .caught = caught };
     e->code = rule && rule->kind == DG_ERROR
         ? dg_rule_number(rule, DG_CODE, DG_UNKNOWN) : DG_UNKNOWN;
     if (name)
@@ -245,12 +252,15 @@ void dg_take_error(struct dg *d, struct dg_line *l)
         take_place(d, l);
         return;
     }
-    struct dg_error *e = &d->facts->errors[l->error];
-    e->caught = e->code == 2
-        && dg_any_in("retry|Retry|skipping|Skipping|ran out|alling back|"
-                     "allback|educing", l->s);
+    const struct dg_error *e = &d->facts->errors[l->error];
     char file[400];
     long line;
+    /* "error in KERNEL: text", as launchers of many extensions print */
+    const char *colon = dg_starts(l->body, "error in ")
+        ? strstr(l->body, ": ") : NULL;
+    if (colon && !d->facts->launch_kernel[0]
+        && !memchr(l->body + 9, ' ', (size_t)(colon - l->body - 9)))
+        DG_COPY(d->facts->launch_kernel, l->body + 9, colon);
     const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
     if (!e->watchdog && dg_find_site(where, file, sizeof file, &line)) {
         char function[160];

@@ -74,7 +74,7 @@ struct dg_record {
 
 /* How launches were made, as the log tells it; per run. */
 struct dg_run {
-    unsigned long line, lines;          /* first; how many */
+    unsigned long lines;
     bool set, unset;                    /* an explicit setting: 1, 0 */
     unsigned long hints, dsa_notes;     /* PyTorch's sentences */
     bool shell;                         /* begins with a command */
@@ -89,7 +89,7 @@ struct dg_facts {
     struct dg_trace traces[24];
     struct dg_record records[16];
     struct dg_run runs[8];
-    size_t n_assertions, n_errors, n_traces, n_records, n_runs;
+    size_t n_assertions, n_errors, n_traces, n_records, n_runs, n_caught;
     unsigned long assertion_lines, error_lines;
     unsigned long garbage_line;         /* integers no index can be */
     char garbage[24];
