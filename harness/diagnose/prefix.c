@@ -5,8 +5,9 @@
 #include "harness/diagnose/read.h"
 #include "harness/diagnose/scan.h"
 
-/* who: the words tell apart processes whose lines may be mixed. */
-static const struct shape { const char *shape; bool who, glog; } shapes[] = {
+/* who: the words tell apart processes whose lines may be mixed. after: only
+ * what may follow another prefix, since alone it is common text. */
+static const struct shape { const char *shape; bool who, glog, after; } shapes[] = {
     { "[rank9]:", true, false },
     { "[Rank 9]", true, false },
     { "[rank 9]", true, false },
@@ -25,6 +26,15 @@ static const struct shape { const char *shape; bool who, glog; } shapes[] = {
     { "[default9]:", true, false },
     { "[@/9]:", true, false },
     { "@_| ", true, false },
+    { "#:", true, false },              /* pdsh: node07: */
+    { "9.9.9.9:", true, false },
+    { "localhost:", true, false },
+    { "  _| ", false, false },          /* a group of exceptions */
+    { "@ _9 9:9:9 @ @[9]:", false, false },     /* syslog, journald */
+    { "9-9-9T9:9:9+9 @ @[9]:", false, false },
+    { "9-9-9T9:9:9.9+9:9 @ @[9]:", false, false },
+    { "- @ - ", false, false, true },   /* Python's logging */
+    { "- ", false, false, true },
     { "[PG * Rank 9]", false, false },
     { "[PG @ (*) Rank 9]", false, false },
     { "[!9 9:9:9.9 @:9]", false, true },
@@ -118,11 +128,26 @@ static size_t take_level(struct dg_line *l, const char *s)
     return 0;
 }
 
+/* srun --label pads the number; `15: ` is no line's number then. */
+static size_t take_task(struct dg_line *l, const char *s)
+{
+    const char *p = dg_blank(s);
+    long task;
+    if (p - s > 4 || !dg_number(&p, &task) || task > 99999 || *p != ':'
+        || (p[1] && p[1] != ' '))
+        return 0;
+    l->at.source = mix(l->at.source, s, (size_t)(p - s));
+    return (size_t)(p + 1 - s);
+}
+
 static size_t take_one(struct dg_line *l, const char *s)
 {
-    size_t n;
+    size_t n = take_task(l, s);
+    if (n)
+        return n;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if (!(n = dg_shape(shapes[i].shape, s)))
+        if ((shapes[i].after && s == l->s)
+            || !(n = dg_shape(shapes[i].shape, s)))
             continue;
         if (shapes[i].glog)
             take_glog(l, s, n);
@@ -144,14 +169,6 @@ void dg_take_prefix(struct dg_line *l)
     /* quoted text */
     if (dg_starts(s, "> ") && !dg_starts(s, "> python") && !dg_starts(s, "> set "))
         s = l->body = s + 2;
-    /* srun --label pads the number; only at the very start */
-    const char *p = dg_blank(s);
-    long task;
-    if (p - s < 5 && dg_is_digit(*p) && dg_number(&p, &task) && *p == ':'
-        && (p[1] == ' ' || !p[1]) && task < 100000) {
-        l->at.source = mix(0, s, (size_t)(p - s));
-        s = l->body = p + 1 + (p[1] == ' ');
-    }
     /* Blanks belong to what follows, which may be indented code; only after
      * a level they are padding. */
     for (int i = 0; i < 8; i++) {

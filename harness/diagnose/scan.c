@@ -95,6 +95,12 @@ size_t dg_shape(const char *shape, const char *s)
             if (s == was)
                 return 0;
             break;
+        case '#':       /* a numbered machine: node07, gpu-a3.site-2 */
+            while (dg_is_word(*s) || *s == '-' || *s == '.')
+                s++;
+            if (s == was || *was < 'a' || *was > 'z' || !dg_is_digit(s[-1]))
+                return 0;
+            break;
         case '!':
             if (!*s || !strchr("DIWEF", *s++))
                 return 0;

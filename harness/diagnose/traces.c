@@ -250,7 +250,6 @@ static void take_python(struct dg *d, struct dg_open *o, struct dg_line *l)
     }
     if (has_frames(o) && take_exception(d, o, l, s))
         return;
-    o->wants_code = false;
     if (++o->stray > MOST_STRAY)
         finish(d, o, NULL);
 }
@@ -264,7 +263,7 @@ static bool take_arrow(struct dg_open *o, const char *s)
     long line;
     while (*p == '-')
         p++;
-    if (p - s < 2 || p[0] != '>')
+    if (p == s || p[0] != '>')
         return false;
     p = dg_blank(p + 1);
     if (*p == '[') {
@@ -340,7 +339,7 @@ static void take_notebook(struct dg *d, struct dg_open *o, struct dg_line *l)
         o->touched = l->at.line;
         return;
     }
-    if (dg_starts(s, "--") && take_arrow(o, s)) {
+    if (*s == '-' && take_arrow(o, s)) {
         o->touched = l->at.line;
         return;
     }
