@@ -38,7 +38,8 @@ int fl_cmd_diagnose(const struct fl_options *o, int argc, char **argv)
         dg_rules_free(&rules);
         return FL_EXIT_USAGE;
     }
-    dg_begin(&d, &rules);
+    struct dg_words *words = dg_vocabulary(&rules);
+    dg_begin(&d, &rules, words);
     int code = FL_EXIT_UNUSABLE;
     if (read_log(&d, o->name)) {
         dg_decide(d.facts, &rules, &v);
@@ -52,6 +53,7 @@ int fl_cmd_diagnose(const struct fl_options *o, int argc, char **argv)
         dg_verdict_free(&v);
     }
     dg_free(&d);
+    dg_words_free(words);
     dg_rules_free(&rules);
     (void)argc, (void)argv;
     return code;

@@ -61,23 +61,17 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_GARBAGE, "tensor([" }, { DG_G_GARBAGE, "array([" },
 };
 
-static void add_word(struct dg *d, enum dg_group group, int rule,
-                     const char *word)
-{
-    dg_words_add(d->words, word, (int)group << 16 | rule);
-}
-
-struct adding { struct dg *d; enum dg_group group; int rule; };
+struct adding { struct dg_words *words; enum dg_group group; int rule; };
 
 static void add_each(void *context, const char *word)
 {
     struct adding *a = context;
-    add_word(a->d, a->group, a->rule, word);
+    dg_words_add(a->words, word, (int)a->group << 16 | a->rule);
 }
 
-static void add_rule(struct dg *d, const struct dg_rule *r)
+static void add_rule(struct dg_words *w, const struct dg_rule *r)
 {
-    struct adding a = { d, DG_G_ERROR, r->index };
+    struct adding a = { w, DG_G_ERROR, r->index };
     if (r->kind == DG_ERROR) {
         static const enum dg_key from[] = { DG_NAME, DG_DRIVER, DG_TEXT };
         for (int i = 0; i < 3; i++)
@@ -88,25 +82,31 @@ static void add_rule(struct dg *d, const struct dg_rule *r)
     }
 }
 
-void dg_begin(struct dg *d, const struct dg_rules *rules)
+struct dg_words *dg_vocabulary(const struct dg_rules *rules)
 {
-    *d = (struct dg){ .rules = rules, .words = dg_words_new(), .record = -1,
+    struct dg_words *w = dg_words_new();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        dg_words_add(w, words[i].word, (int)words[i].group << 16);
+    for (size_t i = 0; i < rules->n; i++)
+        add_rule(w, &rules->rules[i]);
+    dg_words_build(w);
+    return w;
+}
+
+void dg_begin(struct dg *d, const struct dg_rules *rules,
+              const struct dg_words *vocabulary)
+{
+    *d = (struct dg){ .rules = rules, .words = vocabulary, .record = -1,
                       .ended_trace = -1, .site_trace = -1, .pytest = -1 };
     d->facts = fl_alloc(sizeof *d->facts);
     d->facts->seen = fl_alloc((rules->n + 1) * sizeof *d->facts->seen);
     d->facts->n_runs = 1;
     d->facts->runs[0].line = 1;
     d->buffer = fl_alloc(DG_LINE_MOST + 1);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        add_word(d, words[i].group, 0, words[i].word);
-    for (size_t i = 0; i < rules->n; i++)
-        add_rule(d, &rules->rules[i]);
-    dg_words_build(d->words);
 }
 
 void dg_free(struct dg *d)
 {
-    dg_words_free(d->words);
     free(d->buffer);
     if (d->facts)
         free(d->facts->seen);

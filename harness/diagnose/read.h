@@ -43,7 +43,7 @@ struct dg_open {
 
 struct dg {
     const struct dg_rules *rules;
-    struct dg_words *words;
+    const struct dg_words *words;
     struct dg_facts *facts;
     char *buffer;
     size_t held;                        /* bytes of an unfinished line */
@@ -62,8 +62,11 @@ struct dg {
     int site_trace;
 };
 
-/* The rules must outlive it. */
-void dg_begin(struct dg *d, const struct dg_rules *rules);
+/* Every word that the rules and the reader know; dg_words_free. */
+struct dg_words *dg_vocabulary(const struct dg_rules *rules);
+/* Both must outlive it. */
+void dg_begin(struct dg *d, const struct dg_rules *rules,
+              const struct dg_words *words);
 /* Any bytes, cut anywhere. */
 void dg_feed(struct dg *d, const char *bytes, size_t n);
 void dg_end(struct dg *d);
