@@ -132,6 +132,8 @@ static bool take_numba(struct dg_assertion *a, const char *s)
 static const char *body_of(const char *s, const char *expression)
 {
     const char *block = strstr(s, "block: [");
+    if (!block)
+        block = strstr(s, "global id: [");      /* SYCL */
     if (block && block < expression)
         return block;
     const char *device = strcasestr(s, "device-side assertion");

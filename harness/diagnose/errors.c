@@ -65,6 +65,7 @@ static const char *const numbered[] = {
     "CUDA error code: ", "cudaError_t(", "cudaError_t ", "CUDA_ERROR (",
     "error code is ", "HIP error ", "HIP error: ", "CUDA error code=",
     "CUDA error: code=", "CudaAPIError: [", "LinkerError: [",
+    "failed; Error code: [",
 };
 
 static const struct dg_rule *by_number(const struct dg_rules *r, long code)
@@ -92,6 +93,38 @@ static const struct dg_rule *take_number(const struct dg *d,
     return NULL;
 }
 
+/* People who write about errors quote their text, and go on in words; or
+ * name them, and say of nothing that it failed. */
+static bool is_talk(const struct dg_line *l)
+{
+    for (size_t i = 0; i < l->n_hits; i++) {
+        if (l->hits[i].id >> 16 != DG_G_ERROR)
+            continue;
+        const char *end = l->s + l->hits[i].end, *open = end;
+        while (open > l->body && open[-1] != '"')
+            open--;
+        bool quoted = *end == '"' && open > l->body && end - open < 80;
+        end += *end == '"';
+        end += *end == ',' || *end == '.' || *end == ';' || *end == ':';
+        if (quoted && end[0] == ' ' && dg_is_word(end[1]))
+            return true;
+        /* a name's words are its own; what else does the line say? */
+        const char *from = l->s + l->hits[i].end;
+        while (from > l->body && dg_is_word(from[-1]))
+            from--;
+        char head[200];
+        DG_COPY(head, from - l->body > 199 ? from - 199 : l->body, from);
+        if ((dg_starts(from, "cudaError") || dg_starts(from, "CUDA_ERROR")
+             || dg_starts(from, "hipError"))
+            && !dg_any_in("rror|ERROR|ail|FAIL|result|return|status|code|what()|"
+                          "xception|abort|panick|due to|:|=|(|[", head)
+            && !dg_any_in("rror|ail|:|returned|(", l->s + l->hits[i].end))
+            return true;
+        break;
+    }
+    return false;
+}
+
 /* Text of a rule that is only quoted: the documentation line that PyTorch
  * adds, Paddle's hint, a test's name. */
 static bool is_mention(const struct dg *d, const struct dg_line *l)
@@ -99,10 +132,14 @@ static bool is_mention(const struct dg *d, const struct dg_line *l)
     static const char words[] =
         "Search for `|PASSED|passed|skipped|SKIPPED|xfail|no CUDA error|"
         "without CUDA error|CUDA_EXCEPTION_|CUDA Exception: ";
+    /* what a logger passes on as information may still be a program's death */
+    static const char deaths[] = "Error: |what():  |terminate called";
     const struct dg_facts *f = d->facts;
+    bool told = l->level == 'I' || l->level == 'D';
     bool hint = strstr(l->s, "[Hint: ") && f->n_errors
         && l->at.line - f->errors[f->n_errors - 1].at.line < 3;
-    return hint || dg_any_in(words, l->s) || l->level == 'I' || l->level == 'D'
+    return hint || dg_any_in(words, l->s)
+        || (told && !dg_any_in(deaths, l->body)) || is_talk(l)
         || dg_starts(l->body, "#") || dg_starts(l->body, "//")
         || dg_starts(l->body, "=========");
 }
@@ -185,6 +222,44 @@ static void name_function(const char *s, const char *file, char *out,
         dg_copy(out, size, from, at);
 }
 
+/* dmlc's "FILE:LINE: [time] FILE:LINE: Check failed: ...": the last one. */
+static bool checked_at(const char *s, struct dg_frame *f)
+{
+    const char *end = strstr(s, ": Check failed"), *colon = end, *number;
+    if (!end)
+        return false;
+    while (colon > s && dg_is_digit(colon[-1]))
+        colon--;
+    number = colon;
+    if (colon == s || *--colon != ':' || !dg_number(&number, &f->line))
+        return false;
+    DG_COPY(f->file, dg_path_start(s, colon), colon);
+    return f->file[0];
+}
+
+/* The place that a message names by itself. */
+static bool find_place(const struct dg_line *l, struct dg_frame *f)
+{
+    const char *s = dg_any_in("=========", l->s) ? "" : l->body;
+    if (!checked_at(s, f) && !dg_find_site(s, f->file, sizeof f->file, &f->line))
+        return false;
+    name_function(s, f->file, f->function, sizeof f->function);
+    return true;
+}
+
+static void take_place(struct dg *d, struct dg_line *l, const struct dg_error *e)
+{
+    struct dg_frame f = { .line = DG_UNKNOWN };
+    if (!e->watchdog && find_place(l, &f))
+        dg_add_site(d, l, f.file, f.line, f.function, DG_SITE);
+    else if (l->level == 'F' && l->file[0])
+        dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
+    else if (d->place_at && l->at.line - d->place_at < 4)
+        dg_add_site(d, l, d->place.file, d->place.line, d->place.function,
+                    DG_SITE);
+    d->place_at = 0;
+}
+
 void dg_take_error(struct dg *d, struct dg_line *l)
 {
     if (!HAS(l, DG_G_ERROR) && !HAS(l, DG_G_STATUS) && !HAS(l, DG_G_NUMBER))
@@ -201,21 +276,17 @@ void dg_take_error(struct dg *d, struct dg_line *l)
         l->error = dg_add_error(d, l, rule, NULL);
     if (l->error < 0 && HAS(l, DG_G_STATUS))
         take_status(d, l);
-    if (l->error < 0)
+    if (l->error < 0) {
+        if (dg_any_in("rror at: |rror at |rror: file: |rror in ", l->body)
+            && HAS(l, DG_G_NUMBER) && find_place(l, &d->place))
+            d->place_at = l->at.line;
         return;
-    struct dg_error *e = &d->facts->errors[l->error];
-    e->caught = e->code == 2 && dg_any_in("retry|Retry|skipping|Skipping|ran out",
-                                          l->s);
-    char file[400];
-    long line;
-    const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
-    if (!e->watchdog && dg_find_site(where, file, sizeof file, &line)) {
-        char function[160];
-        name_function(where, file, function, sizeof function);
-        dg_add_site(d, l, file, line, function, DG_SITE);
     }
-    else if (l->level == 'F' && l->file[0])
-        dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
+    struct dg_error *e = &d->facts->errors[l->error];
+    e->caught = e->code == 2 && dg_any_in(
+        "retry|Retry|skipping|Skipping|ran out|halving|reducing|falling back|"
+        "will try", l->s);
+    take_place(d, l, e);
 }
 
 /* ---- blocking ---- */

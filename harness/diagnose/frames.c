@@ -286,6 +286,21 @@ static void take_pytest(struct dg *d, struct dg_line *l, const char *s)
     dg_add_site(d, l, file, line, NULL, DG_PYTHON);
 }
 
+/* prog: FILE:LINE: f: Assertion `0' failed. The program's own check, which
+ * printed the error on the line before. */
+static void take_host_assertion(struct dg *d, struct dg_line *l)
+{
+    char file[400];
+    long line;
+    int error = recent_error(d, l, 2);
+    const struct dg_facts *f = d->facts;
+    if (error < 0 || (f->n_traces && f->traces[f->n_traces - 1].error == error)
+        || !dg_find_site(l->body, file, sizeof file, &line))
+        return;
+    l->error = error;
+    dg_add_site(d, l, file, line, NULL, DG_SITE);
+}
+
 static void take_start(struct dg *d, struct dg_line *l)
 {
     const char *s = l->body, *p;
@@ -335,5 +350,7 @@ void dg_take_frames(struct dg *d, struct dg_line *l)
         d->site_trace = -1;
     if (l->groups & 1u << DG_G_FRAME)
         take_start(d, l);
+    else if (l->groups & 1u << DG_G_ASSERTION && !strstr(l->body, "block: ["))
+        take_host_assertion(d, l);
     follow_check(d, l);
 }

@@ -5,76 +5,81 @@
 #include "harness/diagnose/read.h"
 #include "harness/diagnose/scan.h"
 
-/* who: the words tell apart processes whose lines may be mixed. after: only
- * what may follow another prefix, since alone it is common text. */
-static const struct shape { const char *shape; bool who, glog, after; } shapes[] = {
-    { "[rank9]:", true, false },
-    { "[Rank 9]", true, false },
-    { "[rank 9]", true, false },
-    { "[rank: 9]", true, false },
-    { "Rank 9:", true, false },
-    { "rank 9:", true, false },
-    { "(@ pid=9)", true, false },
-    { "(@ pid=9, ip=*)", true, false },
-    { "(@ rank=9 pid=9)", true, false },
-    { "(@ @=9 pid=9)", true, false },
-    { "(@(*) pid=9)", true, false },
-    { "[9,9]<stderr>:", true, false },
-    { "[9,9]<stdout>:", true, false },
-    { "[9]<stderr>:", true, false },
-    { "[9]<stdout>:", true, false },
-    { "[default9]:", true, false },
-    { "[@/9]:", true, false },
-    { "@_| ", true, false },
-    { "#:", true, false },              /* pdsh: node07: */
-    { "9.9.9.9:", true, false },
-    { "localhost:", true, false },
-    { "  _| ", false, false },          /* a group of exceptions */
-    { "@ _9 9:9:9 @ @[9]:", false, false },     /* syslog, journald */
-    { "9-9-9T9:9:9+9 @ @[9]:", false, false },
-    { "9-9-9T9:9:9.9+9:9 @ @[9]:", false, false },
-    { "- @ - ", false, false, true },   /* Python's logging */
-    { "- ", false, false, true },
-    { "[PG * Rank 9]", false, false },
-    { "[PG @ (*) Rank 9]", false, false },
-    { "[!9 9:9:9.9 @:9]", false, true },
-    { "!9 9:9:9.9_9 @:9]", false, true },
-    { "[9-9-9T9:9:9.9Z]", false, false },
-    { "9-9-9T9:9:9.9+9:9", false, false },
-    { "9-9-9T9:9:9.9Z", false, false },
-    { "9-9-9T9:9:9Z", false, false },
-    { "9-9-9 9:9:9.9: ! @:9]", false, true },
-    { "9-9-9 9:9:9.9:", false, false },
-    { "9-9-9 9:9:9,9", false, false },
-    { "9-9-9 9:9:9.9", false, false },
-    { "9-9-9 9:9:9", false, false },
-    { "9-9-9T9:9:9.9", false, false },
-    { "[9-9-9 9:9:9,9]", false, false },
-    { "[9-9-9 9:9:9.9]", false, false },
-    { "[9-9-9 9:9:9 @]", false, false },
-    { "[9-9-9 9:9:9]", false, false },
-    { "[9/9 9:9:9 @]:", false, false },
-    { "[9/9 9:9:9]", false, false },
-    { "[9/9/9 9:9:9]", false, false },
-    { "9/9/9 9:9:9", false, false },
-    { "9-9 9:9:9", false, false },
-    { "[9:9:9]", false, false },
-    { "[9:9:9.9]", false, false },
-    { "9:9:9.9", false, false },
-    { "9:9:9,9", false, false },
-    { "[@:9]", false, false },
-    { "[@|@:9]", false, false },
-    { "[@:9:@]", false, false },
-    { "|_@_| @:@:9 - ", false, false },
-    { "@:@:9 - ", false, false },
-    { "[_ERROR]", false, false },
-    { "[_INFO]", false, false },
-    { "[_WARNING]", false, false },
-    { "stderr F", false, false },
-    { "stdout F", false, false },
-    { "[stderr]", false, false },
-    { "[stdout]", false, false },
-    { "stderr:", false, false },
+/* WHO: the words tell apart processes whose lines may be mixed. AFTER: only
+ * behind another prefix, since alone it is common text. */
+enum kind { PLAIN, WHO, GLOG, AFTER };
+static const struct { const char *shape; enum kind kind; } shapes[] = {
+    { "[rank9]:", WHO },
+    { "[Rank 9]", WHO },
+    { "[rank 9]", WHO },
+    { "[rank: 9]", WHO },
+    { "Rank 9:", WHO },
+    { "rank 9:", WHO },
+    { "(@ pid=9)", WHO },
+    { "(@ pid=9, ip=*)", WHO },
+    { "(@ rank=9 pid=9)", WHO },
+    { "(@ @=9 pid=9)", WHO },
+    { "(@(*) pid=9)", WHO },
+    { "[9,mpirank:9,@]<stderr>:", WHO },
+    { "[9,mpirank:9,@]<stdout>:", WHO },
+    { "[9,9]<stderr>:", WHO },
+    { "[9,9]<stdout>:", WHO },
+    { "[9]<stderr>:", WHO },
+    { "[9]<stdout>:", WHO },
+    { "[default9]:", WHO },
+    { "[@/9]:", WHO },
+    { "@_| ", WHO },
+    { "#:", WHO },              /* pdsh: node07: */
+    { "9.9.9.9:", WHO },
+    { "localhost:", WHO },
+    { "  _| ", PLAIN },          /* a group of exceptions */
+    { "@ _9 9:9:9 @ @[9]:", PLAIN },     /* syslog, journald */
+    { "9-9-9T9:9:9+9 @ @[9]:", PLAIN },
+    { "9-9-9T9:9:9.9+9:9 @ @[9]:", PLAIN },
+    { "- @ - ", AFTER },   /* Python's logging */
+    { "- ", AFTER },
+    { "[PG * Rank 9]", PLAIN },
+    { "[PG @ (*) Rank 9]", PLAIN },
+    { "[!9 9:9:9.9 @:9]", GLOG },
+    { "!9 9:9:9.9_9 @:9]", GLOG },
+    { "[9-9-9T9:9:9.9Z]", PLAIN },
+    { "9-9-9T9:9:9.9+9:9", PLAIN },
+    { "9-9-9T9:9:9.9Z", PLAIN },
+    { "9-9-9T9:9:9Z", PLAIN },
+    { "9-9-9 9:9:9.9: ! @:9]", GLOG },
+    { "9-9-9 9:9:9.9:", PLAIN },
+    { "9-9-9 9:9:9,9", PLAIN },
+    { "9-9-9 9:9:9.9", PLAIN },
+    { "9-9-9 9:9:9", PLAIN },
+    { "9-9-9T9:9:9.9", PLAIN },
+    { "[9-9-9 9:9:9,9]", PLAIN },
+    { "[9-9-9 9:9:9.9]", PLAIN },
+    { "[9-9-9 9:9:9 @]", PLAIN },
+    { "[9-9-9, 9:9:9 @]", PLAIN },       /* Airflow */
+    { "{@:9}", PLAIN },
+    { "[9-9-9 9:9:9]", PLAIN },
+    { "[9/9 9:9:9 @]:", PLAIN },
+    { "[9/9 9:9:9]", PLAIN },
+    { "[9/9/9 9:9:9]", PLAIN },
+    { "9/9/9 9:9:9", PLAIN },
+    { "9-9 9:9:9", PLAIN },
+    { "[9:9:9]", PLAIN },
+    { "[9:9:9.9]", PLAIN },
+    { "9:9:9.9", PLAIN },
+    { "9:9:9,9", PLAIN },
+    { "[@:9]", PLAIN },
+    { "[@|@:9]", PLAIN },
+    { "[@:9:@]", PLAIN },
+    { "|_@_| @:@:9 - ", PLAIN },
+    { "@:@:9 - ", PLAIN },
+    { "[_ERROR]", PLAIN },
+    { "[_INFO]", PLAIN },
+    { "[_WARNING]", PLAIN },
+    { "stderr F", PLAIN },
+    { "stdout F", PLAIN },
+    { "[stderr]", PLAIN },
+    { "[stdout]", PLAIN },
+    { "stderr:", PLAIN },
 };
 
 static const struct { const char *word; char level; } levels[] = {
@@ -146,12 +151,12 @@ static size_t take_one(struct dg_line *l, const char *s)
     if (n)
         return n;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if ((shapes[i].after && s == l->s)
+        if ((shapes[i].kind == AFTER && s == l->s)
             || !(n = dg_shape(shapes[i].shape, s)))
             continue;
-        if (shapes[i].glog)
+        if (shapes[i].kind == GLOG)
             take_glog(l, s, n);
-        if (shapes[i].who)
+        if (shapes[i].kind == WHO)
             l->at.source = mix(l->at.source, s, n);
         return n;
     }
@@ -172,8 +177,10 @@ void dg_take_prefix(struct dg_line *l)
     /* Blanks belong to what follows, which may be indented code; only after
      * a level they are padding. */
     for (int i = 0; i < 8; i++) {
-        const char *from = l->level && s[-1] == ' ' ? dg_blank(s) : s;
-        if (!(n = take_one(l, from)))
+        const char *from = s;
+        if (!(n = take_one(l, from)) && l->level && s[-1] == ' ')
+            n = take_one(l, from = dg_blank(s));
+        if (!n)
             break;
         s = from + n;
         if (*s == ' ' && s[-1] != ' ')

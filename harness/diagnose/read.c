@@ -36,6 +36,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_NUMBER, "== cudaSuccess" }, { DG_G_NUMBER, "HIP error" },
     { DG_G_NUMBER, "THCudaCheck FAIL" }, { DG_G_NUMBER, "CudaAPIError" },
     { DG_G_NUMBER, "CUDA Runtime error" }, { DG_G_NUMBER, "hipError" },
+    { DG_G_NUMBER, "CUDA status error" }, { DG_G_NUMBER, "; Error code: [" },
     { DG_G_STATUS, "CUBLAS_STATUS_" }, { DG_G_STATUS, "CUDNN_STATUS_" },
     { DG_G_STATUS, "CUSOLVER_STATUS_" }, { DG_G_STATUS, "CUSPARSE_STATUS_" },
     { DG_G_STATUS, "CURAND_STATUS_" }, { DG_G_STATUS, "CUFFT_" },
@@ -220,6 +221,8 @@ static void take_line(struct dg *d, char *s, size_t n)
         return;
     }
     n = clean(s, n);
+    if (n && s[n - 1] == '\r')         /* of UTF-16 */
+        s[--n] = '\0';
     for (char *end = s + n; s <= end;) {
         char *cut = memchr(s, '\r', (size_t)(end - s));
         char *stop = cut ? cut : end;
@@ -227,7 +230,9 @@ static void take_line(struct dg *d, char *s, size_t n)
         if (stop > s || !cut) {
             n_hits = dg_words_find(d->words, s, (size_t)(stop - s), hits,
                                    MOST_HITS);
-            take_clean(d, s, (size_t)(stop - s), hits, n_hits);
+            /* a terminal wrote over it: a progress bar, unless it is known */
+            if (!cut || n_hits)
+                take_clean(d, s, (size_t)(stop - s), hits, n_hits);
         }
         s = stop + 1;
     }

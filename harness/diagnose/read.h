@@ -58,6 +58,10 @@ struct dg {
     unsigned long ignored_line;         /* "Exception ignored in" */
     int pytest;                         /* error whose place follows, or -1 */
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
+    /* A line that says that CUDA failed and where, the text of the error being
+     * on a line that follows. */
+    struct dg_frame place;
+    unsigned long place_at;
     unsigned long last_site_line;       /* a ggml site's code follows */
     int site_trace;
 };

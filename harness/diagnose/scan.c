@@ -98,7 +98,8 @@ size_t dg_shape(const char *shape, const char *s)
         case '#':       /* a numbered machine: node07, gpu-a3.site-2 */
             while (dg_is_word(*s) || *s == '-' || *s == '.')
                 s++;
-            if (s == was || *was < 'a' || *was > 'z' || !dg_is_digit(s[-1]))
+            if (s == was || !dg_is_digit(s[-1]) || !dg_is_word(*was)
+                || dg_is_digit(*was))
                 return 0;
             break;
         case '!':
@@ -201,6 +202,16 @@ bool dg_find_site(const char *s, char *file, size_t size, long *line)
             end++;
         while (end > before && strchr(".:", end[-1]))
             end--;
+        if (has_ending(before, end)) {
+            dg_copy(file, size, before, end);
+            return true;
+        }
+    }
+    /* file: PATH : function() : line: N */
+    const char *number = NULL;
+    if ((before = dg_after(s, "file: ")) && (number = dg_after(before, "line: "))
+        && dg_number(&number, line)) {
+        const char *end = before + strcspn(before, " ");
         if (has_ending(before, end)) {
             dg_copy(file, size, before, end);
             return true;

@@ -41,28 +41,6 @@ titles[] = {
     { "Use-after-free", OOB }, { "Invalid  __", OOB },
 };
 
-static bool take_title(struct dg *d, struct dg_line *l, const char *s)
-{
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        const char *at = strstr(s, titles[i].word), *end;
-        if (!at || at - s > 60)
-            continue;
-        struct dg_record *r = add(d, l, "compute-sanitizer");
-        if (!r)
-            return true;
-        if (titles[i].kind == RACE)
-            at = s;
-        end = strstr(at, " of size");
-        DG_COPY(r->title, at, end ? end : strstr(at, " at 0x"));
-        r->race = titles[i].kind == RACE;
-        r->uninitialised = titles[i].kind == INIT;
-        r->barrier = titles[i].kind == BARRIER;
-        r->misaligned = strstr(r->title, "isaligned") != NULL;
-        return true;
-    }
-    return false;
-}
-
 /* at 0xb0 in KERNEL | at KERNEL+0x9c0 in FILE:LINE | at 0x98 in FILE:LINE:K */
 static void take_at(struct dg_record *r, const char *s)
 {
@@ -91,6 +69,30 @@ static void take_at(struct dg_record *r, const char *s)
             r->kernel[n] = '\0';
     }
     dg_short_name(r->kernel, r->short_kernel, sizeof r->short_kernel);
+}
+
+static bool take_title(struct dg *d, struct dg_line *l, const char *s)
+{
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        const char *at = strstr(s, titles[i].word), *end;
+        if (!at || at - s > 60)
+            continue;
+        struct dg_record *r = add(d, l, "compute-sanitizer");
+        if (!r)
+            return true;
+        if (titles[i].kind == RACE)
+            at = s;
+        end = strstr(at, " of size");
+        DG_COPY(r->title, at, end ? end : strstr(at, " at 0x"));
+        r->race = titles[i].kind == RACE;
+        r->uninitialised = titles[i].kind == INIT;
+        r->barrier = titles[i].kind == BARRIER;
+        r->misaligned = strstr(r->title, "isaligned") != NULL;
+        if (r->race && (at = dg_after(s, " access at ")))
+            take_at(r, at);
+        return true;
+    }
+    return false;
 }
 
 static void take_threads(struct dg_record *r, const char *s)
