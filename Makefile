@@ -5,6 +5,7 @@
 #   make                      build into build/
 #   make bench                catalogue, throughput, plots and report
 #   make run SCENARIO=name    one scenario; ARGS='--strategy async,sync ...'
+#   make plots                docs/findings.md again, from results/reference-*
 #   make plots RUN=dir        pictures and report of a finished run again
 #   make test                 every test, sanitizer builds too
 #   make gpu-check            on a GPU, from a finished build, without network

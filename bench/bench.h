@@ -1,6 +1,6 @@
 /* The benchmark's parent: it links no CUDA, plans the cells, starts a worker
- * for each strategy, gives turns, writes throughput.csv and prints what came
- * of it. */
+ * for each strategy and each defence, gives turns, writes throughput.csv and
+ * prints what came of it. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
@@ -14,7 +14,10 @@
 
 #define THROUGHPUT_SCHEMA 1
 #define BASELINE "async"
+#define HEALTHY "healthy"
 #define MAX_LIST 64
+#define MAX_WORKERS (MAX_LIST + 8)
+#define MAX_CELLS (MAX_LIST * MAX_LIST + MAX_LIST)
 
 struct options {
     const char *device;             /* auto, sim, cuda; later sim or cuda */
@@ -37,8 +40,11 @@ int options_parse(struct options *o, int argc, char **argv);
 
 /* ---- workers (workers.c) ------------------------------------------------- */
 
+/* Healthy work under a strategy; or, under the baseline, faulty input against
+ * the defence that a scenario's variant of that name has. */
 struct worker {
-    const char *strategy;
+    const char *strategy, *variant;
+    const char *name;               /* the strategy, or the defence */
     pid_t pid;
     int to, from;                   /* pipes; -1 when it is gone */
     char gone[TURN_TEXT];           /* why */
@@ -47,7 +53,8 @@ struct worker {
 /* Starts it and hears from it; false when it is of no use on that device, or
  * found itself on another one. */
 bool worker_start(struct worker *w, const char *device, const char *strategy,
-                  struct turn_reply *hello);
+                  const char *variant, struct turn_reply *hello);
+bool worker_is_defence(const struct worker *w);
 /* False when the worker has failed, died or did not answer in time: it is
  * gone from then on, and says why. */
 bool worker_ask(struct worker *w, const struct turn_request *q,
@@ -68,7 +75,8 @@ struct cell {
 
 struct turn {
     const struct cell *cell;
-    const char *device, *strategy;
+    const struct worker *by;
+    const char *device;
     unsigned repetition, order, launches;
     double steps, elapsed_ns, kernel_measured_ns;
 };
@@ -76,9 +84,22 @@ struct turn {
 void csv_header(FILE *f, const struct options *o, const char *device_name,
                 unsigned long long runtime);
 void csv_row(FILE *f, const struct turn *t);
-/* Cost of each strategy against the baseline, a line a cell. */
-void summary_print(FILE *f, const struct options *o, const struct cell *cells,
-                   size_t n_cells, const struct turn *turns, size_t n_turns);
+/* Everything that was measured. */
+struct bench {
+    const struct options *o;
+    struct worker workers[MAX_WORKERS];
+    size_t n_workers;
+    struct worker *baseline;
+    struct cell cells[MAX_CELLS];
+    size_t n_cells;
+    struct turn *turns;
+    size_t n_turns, max_turns;
+    uint64_t random;
+    FILE *csv;
+};
+
+/* Cost of each strategy and defence against the baseline, a line a cell. */
+void summary_print(FILE *f, const struct bench *b);
 
 /* ---- the loop (throughput.c) --------------------------------------------- */
 

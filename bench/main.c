@@ -13,16 +13,16 @@ static const char usage[] =
 "usage: faultlag-bench [options] [-- GOOGLE-BENCHMARK-OPTIONS]\n"
 "\n"
 "Measures the throughput of healthy steps under each strategy against async,\n"
-"and the latencies of single CUDA calls.\n"
+"of the scenarios' defences likewise, and the latencies of single CUDA calls.\n"
 "\n"
 "  --device auto|sim|cuda  default auto: a GPU if one answers, else sim\n"
 "  --out DIR               writes DIR/throughput.csv and DIR/micro.json\n"
-"  --seconds S             length of the throughput part (default 20)\n"
-"  --turn-ms MS            length of one turn (default 5)\n"
+"  --seconds S             length of the throughput part (default 30)\n"
+"  --turn-ms MS            length of one turn (default 1)\n"
 "  --strategies A,B        default all; async is always among them\n"
-"  --kernels-us A,B        kernel lengths (default 0,3,10,30,100,300,1000,3000)\n"
+"  --kernels-us A,B        kernel lengths (default 0,3,10,30,100,300,1000)\n"
 "  --host-work-us A,B      host work before each launch (default 0,10)\n"
-"  --scenarios A,B|none    healthy twins to run as well (default all)\n"
+"  --scenarios A,B|none    to run as well, healthy and defended (default all)\n"
 "  --launches N            launches in a step (default 16)\n"
 "  --repetitions N         at least so many of each cell (default 5)\n"
 "  --seed N                of the order of turns (default 1)\n"
@@ -175,8 +175,8 @@ int options_parse(struct options *o, int argc, char **argv)
     *o = (struct options){ .device = "auto", .throughput = true,
                            .micro = true };
     const char *const defaults[] = {
-        [SECONDS] = "20", [TURN] = "5", [STRATEGIES] = "all",
-        [KERNELS] = "0,3,10,30,100,300,1000,3000", [HOST] = "0,10",
+        [SECONDS] = "30", [TURN] = "1", [STRATEGIES] = "all",
+        [KERNELS] = "0,3,10,30,100,300,1000", [HOST] = "0,10",
         [SCENARIOS] = "all", [LAUNCHES] = "16", [REPETITIONS] = "5",
         [SEED] = "1"
     };

@@ -3,6 +3,7 @@
  * Everything is healthy work on one blocking stream of one process without
  * CUDA_LAUNCH_BLOCKING. The runtime API only, so it runs on any device.
  */
+#include <cuda.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,15 @@
 #include "harness/trial.h"
 #include "kernels/kernels.h"
 
-#define QUEUE 128               /* launches before the device is waited for */
+#define QUEUE 128               /* commands before the device is waited for */
 #define SAXPY_N (1 << 22)
 #define BIG (16u << 20)
 
 static struct {
     cudaStream_t stream;
     cudaEvent_t done;           /* recorded and complete */
+    CUresult (*write)(CUstream, CUdeviceptr, cuuint32_t, unsigned);
+    uint32_t *mapped;           /* of the host, as the device sees it */
     uint32_t *out;
     char *device, *device2;     /* BIG bytes each */
     char *pageable, *pinned;    /* BIG bytes each */
@@ -66,7 +69,7 @@ static void launch_sync(struct gb_state *s, void *arg)
     }
 }
 
-/* ---- calls on an idle device -------------------------------------------- */
+/* ---- calls --------------------------------------------------------------- */
 
 static cudaError_t stream_sync(void) { return cudaStreamSynchronize(m.stream); }
 static cudaError_t stream_query(void) { return cudaStreamQuery(m.stream); }
@@ -74,6 +77,11 @@ static cudaError_t event_query(void) { return cudaEventQuery(m.done); }
 static cudaError_t event_record(void)
 {
     return cudaEventRecord(m.done, m.stream);
+}
+static cudaError_t stream_write(void)
+{
+    return m.write && !m.write(m.stream, (CUdeviceptr)m.mapped, 1, 0)
+               ? cudaSuccess : cudaErrorNotSupported;
 }
 
 static const struct call {
@@ -84,9 +92,14 @@ static const struct call {
     { "cudaPeekAtLastError", cudaPeekAtLastError },
     { "cudaStreamQuery/idle", stream_query },
     { "cudaEventQuery/complete", event_query },
-    { "cudaEventRecord", event_record },
     { "cudaStreamSynchronize/idle", stream_sync },
     { "cudaDeviceSynchronize/idle", cudaDeviceSynchronize },
+};
+
+/* Calls that put a command into the stream. */
+static const struct call commands[] = {
+    { "cudaEventRecord", event_record },
+    { "cuStreamWriteValue32", stream_write },
 };
 
 static void one_call(struct gb_state *s, void *arg)
@@ -96,6 +109,20 @@ static void one_call(struct gb_state *s, void *arg)
         if (bad(s, c->call()))
             return;
     bad(s, cudaDeviceSynchronize());
+}
+
+/* A command of a queue of them, until the device has done them all: the host's
+ * time or the device's, whichever is longer. */
+static void drain(struct gb_state *s, void *arg)
+{
+    const struct call *c = arg;
+    unsigned queued = 0;
+    while (gb_next(s))
+        if (bad(s, c->call()) ||
+            (++queued % QUEUE == 0 &&
+             bad(s, cudaStreamSynchronize(m.stream))))
+            return;
+    bad(s, cudaStreamSynchronize(m.stream));
 }
 
 /* ---- copies, until the data is there ------------------------------------ */
@@ -180,6 +207,8 @@ out:
 static cudaError_t open_device(void)
 {
     struct cudaDeviceProp device;
+    enum cudaDriverEntryPointQueryResult found;
+    void *host = NULL;
     cudaError_t e = cudaStreamCreate(&m.stream);
 #define NEXT(call) if (e == cudaSuccess) e = (call)
     NEXT(cudaEventCreate(&m.done));
@@ -187,6 +216,10 @@ static cudaError_t open_device(void)
     NEXT(cudaMalloc((void **)&m.device, BIG));
     NEXT(cudaMalloc((void **)&m.device2, BIG));
     NEXT(cudaHostAlloc((void **)&m.pinned, BIG, cudaHostAllocDefault));
+    NEXT(cudaHostAlloc(&host, sizeof *m.mapped, cudaHostAllocMapped));
+    NEXT(cudaHostGetDevicePointer((void **)&m.mapped, host, 0));
+    NEXT(cudaGetDriverEntryPointByVersion("cuStreamWriteValue32",
+        (void **)&m.write, 12000, cudaEnableDefault, &found));
     NEXT(cudaMemset(m.device, 0, BIG));
     NEXT(cudaMemset(m.out, 0, 32 * sizeof *m.out));
     NEXT(cudaEventRecord(m.done, m.stream));
@@ -211,6 +244,12 @@ int micro_run(int argc, char **argv)
     gb_add("launch_sync", launch_sync, NULL, GB_WALL);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         gb_add(calls[i].name, one_call, (void *)&calls[i], GB_WALL);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "drain/%s", commands[i].name);
+        gb_add(commands[i].name, one_call, (void *)&commands[i], GB_WALL);
+        gb_add(name, drain, (void *)&commands[i], GB_WALL);
+    }
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
         gb_add(copies[i].name, copy, (void *)&copies[i], GB_WALL);
     gb_add("saxpy/4194304", saxpy, NULL, GB_MANUAL);

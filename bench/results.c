@@ -55,32 +55,29 @@ void csv_row(FILE *f, const struct turn *t)
 
 /* ---- the table ----------------------------------------------------------- */
 
-static double rate_of(const struct turn *turns, size_t n, const char *strategy,
-                      const struct cell *cell, unsigned repetition)
+static struct interval cell_cost(const struct bench *b, const struct worker *w,
+                                 const struct cell *cell)
 {
-    for (size_t i = 0; i < n; i++)
-        if (turns[i].cell == cell && turns[i].repetition == repetition &&
-            !strcmp(turns[i].strategy, strategy))
-            return turns[i].steps / turns[i].elapsed_ns * 1e9;
-    return NAN;
-}
-
-static struct interval cell_cost(const struct turn *turns, size_t n,
-                                 const char *strategy, const struct cell *cell)
-{
-    double *a = malloc((cell->repetitions + 1) * sizeof *a);
-    double *b = malloc((cell->repetitions + 1) * sizeof *b);
+    unsigned n = cell->repetitions;
+    double *rates = malloc((2 * n + 1) * sizeof *rates), *base = rates + n;
     struct interval cost = { NAN, NAN, NAN };
     size_t pairs = 0;
-    for (unsigned r = 0; a && b && r < cell->repetitions; r++) {
-        a[pairs] = rate_of(turns, n, strategy, cell, r);
-        b[pairs] = rate_of(turns, n, BASELINE, cell, r);
-        pairs += isfinite(a[pairs]) && isfinite(b[pairs]);
-    }
+    if (!rates)
+        return cost;
+    for (unsigned r = 0; r < 2 * n; r++)
+        rates[r] = NAN;
+    for (const struct turn *t = b->turns; t < b->turns + b->n_turns; t++)
+        if (t->cell == cell && (t->by == w || t->by == b->baseline))
+            (t->by == w ? rates : base)[t->repetition] =
+                t->steps / t->elapsed_ns * 1e9;
+    for (unsigned r = 0; r < n; r++)
+        if (isfinite(rates[r]) && isfinite(base[r])) {
+            rates[pairs] = rates[r];
+            base[pairs++] = base[r];
+        }
     if (pairs)
-        cost = stats_cost(a, b, pairs, STATS_SEED);
-    free(a);
-    free(b);
+        cost = stats_cost(rates, base, pairs, STATS_SEED);
+    free(rates);
     return cost;
 }
 
@@ -95,26 +92,25 @@ static void cell_name(FILE *f, const struct cell *c)
     fprintf(f, "%-24s", name);
 }
 
-void summary_print(FILE *f, const struct options *o, const struct cell *cells,
-                   size_t n_cells, const struct turn *turns, size_t n_turns)
+void summary_print(FILE *f, const struct bench *b)
 {
+    const struct worker *end = b->workers + b->n_workers;
     fprintf(f, "throughput lost against %s on device %s, median %% "
-            "[95 %% interval]\n%-24s", BASELINE, o->device, "kernel");
-    for (size_t s = 0; s < o->n_strategies; s++)
-        if (strcmp(o->strategies[s], BASELINE))
-            fprintf(f, " %-20s", o->strategies[s]);
+            "[95 %% interval]\n%-24s", BASELINE, b->o->device, "kernel");
+    for (const struct worker *w = b->workers; w < end; w++)
+        if (w != b->baseline)
+            fprintf(f, " %-20s", w->name);
     fputc('\n', f);
-    for (size_t i = 0; i < n_cells; i++) {
-        cell_name(f, &cells[i]);
-        for (size_t s = 0; s < o->n_strategies; s++) {
-            if (!strcmp(o->strategies[s], BASELINE))
+    for (const struct cell *c = b->cells; c < b->cells + b->n_cells; c++) {
+        cell_name(f, c);
+        for (const struct worker *w = b->workers; w < end; w++) {
+            if (w == b->baseline)
                 continue;
-            struct interval c = cell_cost(turns, n_turns, o->strategies[s],
-                                          &cells[i]);
+            struct interval cost = cell_cost(b, w, c);
             char text[48] = "-";
-            if (isfinite(c.median))
+            if (isfinite(cost.median))
                 snprintf(text, sizeof text, "%.1f [%.1f, %.1f]",
-                         c.median * 100, c.low * 100, c.high * 100);
+                         cost.median * 100, cost.low * 100, cost.high * 100);
             fprintf(f, " %-20s", text);
         }
         fputc('\n', f);

@@ -1,5 +1,5 @@
-/* The throughput benchmark: cells x strategies, repeated until the time is
- * used up. Within one repetition of a cell the strategies follow each other at
+/* The throughput benchmark: cells x strategies and defences, repeated until the
+ * time is used up. Within one repetition of a cell these follow each other at
  * once, in an order drawn anew, and only such neighbours are ever compared; so
  * a machine that gets slower or faster meanwhile changes no ratio. Cells share
  * the time evenly, so that those with short steps, which other programs on
@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "harness/expect.h"
 #include "harness/random.h"
-
-#define MAX_CELLS (MAX_LIST * MAX_LIST + MAX_LIST)
 
 static volatile sig_atomic_t interrupted;
 
@@ -23,18 +22,6 @@ static void on_signal(int number)
     (void)number;
     interrupted = 1;
 }
-
-struct bench {
-    const struct options *o;
-    struct worker workers[MAX_LIST];
-    struct worker *baseline;
-    struct cell cells[MAX_CELLS];
-    size_t n_cells;
-    struct turn *turns;
-    size_t n_turns, max_turns;
-    uint64_t random;
-    FILE *csv;
-};
 
 static double now_s(void)
 {
@@ -45,14 +32,27 @@ static double now_s(void)
 
 /* ---- set-up -------------------------------------------------------------- */
 
+static const char *const variants[] = {
+#define X(ident, name, meaning) name,
+    FL_VARIANTS(X)
+#undef X
+};
+
+static struct worker *start_worker(struct bench *b, const char *strategy,
+                                   const char *variant, struct turn_reply *r)
+{
+    struct worker *w = &b->workers[b->n_workers++];
+    if (!worker_start(w, b->o->device, strategy, variant, r))
+        fprintf(stderr, "faultlag-bench: %s: %s\n", w->name, w->gone);
+    return w;
+}
+
 static bool start_workers(struct bench *b)
 {
     const struct options *o = b->o;
     struct turn_reply r = { 0 };
     for (size_t i = 0; i < o->n_strategies; i++) {
-        struct worker *w = &b->workers[i];
-        if (!worker_start(w, o->device, o->strategies[i], &r))
-            fprintf(stderr, "faultlag-bench: %s: %s\n", w->strategy, w->gone);
+        struct worker *w = start_worker(b, o->strategies[i], HEALTHY, &r);
         if (!strcmp(w->strategy, BASELINE))
             b->baseline = w;
     }
@@ -60,6 +60,9 @@ static bool start_workers(struct bench *b)
         return false;
     if (b->csv)
         csv_header(b->csv, o, r.text, (unsigned long long)r.count);
+    for (int i = FL_VARIANT_GUARDED; i < FL_VARIANT_COUNT; i++)
+        if (o->n_scenarios)
+            start_worker(b, BASELINE, variants[i], &r);
     return true;
 }
 
@@ -133,9 +136,9 @@ static bool keep(struct bench *b, const struct turn *t)
 
 static void lost(struct bench *b, const struct worker *w)
 {
-    fprintf(stderr, "faultlag-bench: %s: %s\n", w->strategy, w->gone);
+    fprintf(stderr, "faultlag-bench: %s: %s\n", w->name, w->gone);
     if (b->csv)
-        fprintf(b->csv, "# %s ended: %s\n", w->strategy, w->gone);
+        fprintf(b->csv, "# %s ended: %s\n", w->name, w->gone);
 }
 
 /* One repetition of one cell. */
@@ -147,23 +150,26 @@ static void take_turns(struct bench *b, const struct cell *c)
     struct turn t = { .cell = c, .device = b->o->device,
                       .repetition = c->repetitions,
                       .kernel_measured_ns = NAN };
-    size_t order[MAX_LIST];
-    if (!isnan(c->kernel_ns) && worker_ask(b->baseline, &q, &r))
+    size_t order[MAX_WORKERS];
+    bool spin = !isnan(c->kernel_ns);
+    if (spin && worker_ask(b->baseline, &q, &r))
         t.kernel_measured_ns = r.value;
     q.kind = TURN_STEPS;
     q.budget_ns = (uint64_t)b->o->turn_ns;
     q.host_work_ns = isnan(c->host_work_ns) ? 0 : (uint64_t)c->host_work_ns;
     snprintf(q.workload, sizeof q.workload, "%s", c->workload);
-    shuffle(b, order, b->o->n_strategies);
-    for (size_t i = 0; i < b->o->n_strategies && !interrupted; i++) {
+    shuffle(b, order, b->n_workers);
+    for (size_t i = 0; i < b->n_workers && !interrupted; i++) {
         struct worker *w = &b->workers[order[i]];
-        if (w->pid <= 0)
+        if (w->pid <= 0 || (spin && worker_is_defence(w)))
             continue;
         if (!worker_ask(w, &q, &r)) {
             lost(b, w);
             continue;
         }
-        t.strategy = w->strategy;
+        if (!r.count)
+            continue;           /* this scenario has no such variant */
+        t.by = w;
         t.order = (unsigned)i;
         t.launches = r.launches;
         t.steps = (double)r.count;
@@ -223,10 +229,10 @@ int throughput_run(const struct options *o)
     signal(SIGPIPE, SIG_IGN);
     if (start_workers(&b) && make_cells(&b)) {
         repeat(&b);
-        summary_print(stdout, o, b.cells, b.n_cells, b.turns, b.n_turns);
+        summary_print(stdout, &b);
         rc = 0;
     }
-    for (size_t i = 0; i < o->n_strategies; i++) {
+    for (size_t i = 0; i < b.n_workers; i++) {
         if (b.workers[i].pid <= 0 && rc == 0)
             rc = 1;
         worker_stop(&b.workers[i]);

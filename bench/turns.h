@@ -3,10 +3,10 @@
  * CUDA_LAUNCH_BLOCKING is read once in a process, and a strategy should not
  * inherit another one's history, so every strategy has a process of its own:
  * a worker, which lives as long as the benchmark and does nothing unless it
- * is its turn. The parent gives turns: for one cell (a workload, a kernel
- * length, an amount of host work) each worker in an order drawn anew, so that
- * drift of the machine meets all strategies alike and pairs of turns can be
- * compared. One request, one reply, in fixed structs over the worker's
+ * is its turn. So has each kind of defence. The parent gives turns: for one
+ * cell (a workload, a kernel length, an amount of host work) each worker in an
+ * order drawn anew, so that drift of the machine meets all strategies alike
+ * and pairs of turns can be compared. One request, one reply, in fixed structs over the worker's
  * standard input and output; the end of input ends the worker.
  */
 #ifndef BENCH_TURNS_H
@@ -21,7 +21,8 @@ enum turn_kind {
                        1 when it is simgpu */
     TURN_SPEED,     /* ns a round of the spin kernel costs, in value */
     TURN_KERNEL,    /* value: ns of one spin kernel of `rounds`, back to back */
-    TURN_STEPS      /* steps of the cell for `budget_ns`: count steps, ns */
+    TURN_STEPS      /* steps of the cell for `budget_ns`: count steps, ns; no
+                       steps where the scenario has no such variant */
 };
 
 struct turn_request {
@@ -31,7 +32,7 @@ struct turn_request {
     uint32_t pad;
     uint64_t host_work_ns;      /* the host computes before each launch */
     uint64_t budget_ns;         /* no step starts after it; at least one */
-    char workload[TURN_TEXT];   /* "spin", or a scenario: its healthy twin */
+    char workload[TURN_TEXT];   /* "spin", or a scenario */
 };
 
 struct turn_reply {

@@ -1,11 +1,12 @@
 /* A worker of the throughput benchmark: one strategy, in this process, on
- * healthy work. It goes through the harness's own launch macros and strategy
+ * healthy work or, with the scenarios' guarded variants, on faulty input that
+ * a defence meets. It goes through the harness's own launch macros and strategy
  * hooks with recording off, so what is timed is the strategy, and waits for
  * its turn in between (turns.h).
  *
  * A step is `launches` spin kernels on one stream, each after some host work,
  * and the wait and check that end a step under every strategy; or one step of
- * a scenario's healthy twin.
+ * a scenario.
  */
 #include "bench/worker.h"
 
@@ -29,20 +30,14 @@ struct worker {
     cudaEvent_t from, to;
     uint32_t *out;
     struct workload *workloads;     /* scenarios set up so far */
+    bool warm;                      /* has made a step of spin kernels */
 };
 
 struct workload {
     const struct fl_scenario *scenario;
     void *state;
-    uint64_t made;                  /* steps so far */
     struct workload *next;
 };
-
-/* A trial's steps, again and again. */
-static unsigned steps_of(const struct fl_scenario *s)
-{
-    return s->steps ? s->steps : 1;
-}
 
 /* Set-up and measuring calls; what the strategy finds is fl_check's. */
 #define MUST(w, call) fl_must(&(w)->trial, (call))
@@ -54,7 +49,7 @@ static void host_work(uint64_t ns)
         ;
 }
 
-static void spin_step(struct worker *w, const struct turn_request *q)
+static unsigned spin_step(struct worker *w, const struct turn_request *q)
 {
     for (uint32_t i = 0; i < q->launches; i++) {
         if (q->host_work_ns)
@@ -63,9 +58,25 @@ static void spin_step(struct worker *w, const struct turn_request *q)
                   k_spin(w->stream, w->out, 1, SPIN_THREADS, q->rounds));
     }
     FL_STEP_END(&w->trial);
+    return 1;
 }
 
-/* A scenario is set up when it is first asked for. */
+/* All steps of a trial: they differ, so turns are comparable only where each
+ * has made as many of one as of another. */
+static unsigned scenario_steps(struct worker *w, struct workload *x)
+{
+    const struct fl_scenario *s = x->scenario;
+    unsigned n = s->steps ? s->steps : 1;
+    for (unsigned i = 0; i < n; i++) {
+        w->trial.step = i;
+        s->step(&w->trial, x->state);
+    }
+    return n;
+}
+
+/* A scenario is set up when it is first asked for, and its steps made once
+ * untimed, since kernels are loaded at their first launch. NULL for one that
+ * has no such variant. */
 static struct workload *workload_named(struct worker *w, const char *name)
 {
     for (struct workload *x = w->workloads; x; x = x->next)
@@ -74,12 +85,15 @@ static struct workload *workload_named(struct worker *w, const char *name)
     const struct fl_scenario *s = fl_scenario_named(name);
     if (!s)
         fl_broken(&w->trial, "no scenario is called %s", name);
+    if (!(s->variants & w->trial.variant))
+        return NULL;
     struct workload *x = calloc(1, sizeof *x);
     if (!x)
         fl_broken(&w->trial, "out of memory");
     w->trial.scenario = x->scenario = s;
     x->state = s->setup(&w->trial);
     MUST(w, cudaDeviceSynchronize());
+    scenario_steps(w, x);
     x->next = w->workloads;
     w->workloads = x;
     return x;
@@ -95,19 +109,18 @@ static void wake(struct worker *w)
 static void turn_steps(struct worker *w, const struct turn_request *q,
                        struct turn_reply *r)
 {
-    struct workload *x = strcmp(q->workload, "spin")
-                             ? workload_named(w, q->workload) : NULL;
+    bool spin = !strcmp(q->workload, "spin");
+    struct workload *x = spin ? NULL : workload_named(w, q->workload);
+    if (!spin && !x)
+        return;                     /* no steps */
     w->trial.scenario = x ? x->scenario : NULL;
+    if (spin && !w->warm)
+        w->warm = spin_step(w, q);
     wake(w);
     unsigned launches = w->trial.launches;
     int64_t start = fl_now_ns(), now;
     do {
-        if (x) {
-            w->trial.step = (unsigned)(x->made++ % steps_of(x->scenario));
-            x->scenario->step(&w->trial, x->state);
-        } else
-            spin_step(w, q);
-        r->count++;
+        r->count += x ? scenario_steps(w, x) : spin_step(w, q);
         now = fl_now_ns();
     } while (now - start < (int64_t)q->budget_ns);
     r->ns = (double)(now - start);
@@ -196,7 +209,7 @@ static void open_device(struct worker *w)
     MUST(w, cudaDeviceSynchronize());
 }
 
-int worker_run(const struct fl_strategy *strategy)
+int worker_run(const struct fl_strategy *strategy, enum fl_variant variant)
 {
     static struct worker w;     /* survives the longjmp out of a step */
     static struct turn_request q;
@@ -206,11 +219,10 @@ int worker_run(const struct fl_strategy *strategy)
     dup2(STDERR_FILENO, STDOUT_FILENO);
 
     w.trial.strategy = strategy;
-    w.trial.variant = FL_HEALTHY;
+    w.trial.variant = variant;
     w.trial.seed = 1;
-    bool up = fl_trial_start(&w.trial);
-    if (up && !setjmp(w.trial.raise)) {
-        w.trial.can_raise = true;
+    w.trial.can_raise = true;
+    if (!setjmp(w.trial.raise) && fl_trial_start(&w.trial)) {
         open_device(&w);
         while (read(STDIN_FILENO, &q, sizeof q) == (ssize_t)sizeof q) {
             memset(&r, 0, sizeof r);

@@ -15,7 +15,7 @@
 
 #define ANSWER_MS 60000             /* no turn takes this long */
 
-enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4, SEES_ALL = 8 };
 
 static bool is_blocking(const char *strategy)
 {
@@ -52,11 +52,13 @@ static bool gone(struct worker *w, const char *why)
     return false;
 }
 
-static bool launch(struct worker *w, const char *device, const char *strategy)
+static bool launch(struct worker *w, const char *device, const char *strategy,
+                   const char *variant)
 {
     int to[2] = { -1, -1 }, from[2] = { -1, -1 };
-    *w = (struct worker){ .strategy = strategy, .pid = -1, .to = -1,
-                          .from = -1 };
+    *w = (struct worker){ .strategy = strategy, .variant = variant,
+                          .pid = -1, .to = -1, .from = -1 };
+    w->name = worker_is_defence(w) ? variant : strategy;
     if (pipe(to) || pipe(from) || (w->pid = fork()) < 0) {
         snprintf(w->gone, sizeof w->gone, "%s", strerror(errno));
         return false;
@@ -71,7 +73,7 @@ static bool launch(struct worker *w, const char *device, const char *strategy)
             close(fd);
         become(device, is_blocking(strategy),
                (char *[]){ (char *)"faultlag-bench-worker", (char *)strategy,
-                           NULL });
+                           (char *)variant, NULL });
     }
     close(to[0]);
     close(from[1]);
@@ -106,11 +108,16 @@ bool worker_ask(struct worker *w, const struct turn_request *q,
     return sent == (ssize_t)sizeof *q || gone(w, "the worker is closed");
 }
 
+bool worker_is_defence(const struct worker *w)
+{
+    return strcmp(w->variant, HEALTHY) != 0;
+}
+
 bool worker_start(struct worker *w, const char *device, const char *strategy,
-                  struct turn_reply *hello)
+                  const char *variant, struct turn_reply *hello)
 {
     struct turn_request q = { .kind = TURN_HELLO };
-    if (!launch(w, device, strategy) || !worker_ask(w, &q, hello))
+    if (!launch(w, device, strategy, variant) || !worker_ask(w, &q, hello))
         return false;
     return (hello->value != 0) == !strcmp(device, "sim") ||
            gone(w, "the CUDA runtime that was loaded is not this device's");

@@ -18,6 +18,7 @@ struct fl_beacon_record {
     uint32_t line;              /* line of the planted access in its .cu */
     uint32_t block[3], thread[3];
     uint32_t by_host;           /* 1: set by fl_host_beacon() */
+    uint32_t left;              /* 1: the kernel returned instead (dsa) */
     uint64_t device_ns;         /* %globaltimer just before the access */
     int64_t value;              /* the bad index, length, ... as it was seen */
 };
@@ -25,7 +26,8 @@ struct fl_beacon_record {
 #define FL_BEACON_FROM_DEVICE 2u /* in `set`, see fl_scenario.commits */
 
 /* flags of struct fl_beacon */
-#define FL_BEACON_EARLY_OUT 1u  /* the kernel must return instead (dsa) */
+#define FL_BEACON_EARLY_OUT 1u  /* the kernel must return instead (dsa), if
+                                   a check of its own could see the fault */
 
 struct fl_beacon {
     struct fl_beacon_record *record;   /* device address; never NULL */

@@ -51,9 +51,23 @@ const char *fl_source_path(const char *path)
     return !strncmp(path, FAULTLAG_SOURCE_DIR "/", n + 1) ? path + n + 1 : path;
 }
 
+static const char *const variants[] = {
+#define X(ident, name, meaning) name,
+    FL_VARIANTS(X)
+#undef X
+};
+
 const char *fl_variant_name(enum fl_variant v)
 {
-    return v == FL_FAULTY ? "faulty" : v == FL_HEALTHY ? "healthy" : "guarded";
+    return variants[__builtin_ctz(v)];
+}
+
+enum fl_variant fl_variant_named(const char *name)
+{
+    for (int i = 0; i < FL_VARIANT_COUNT; i++)
+        if (!strcmp(variants[i], name))
+            return (enum fl_variant)(1 << i);
+    return (enum fl_variant)0;
 }
 
 static void put_expectations(struct fl_text *out, const struct fl_plant *p)
@@ -96,12 +110,10 @@ static void put_scenario(struct fl_text *out, const struct fl_scenario *s)
         fl_json_put_bool(out, "selftest", true);
     if (s->limit_ms)
         fl_json_put_integer(out, "limit_ms", s->limit_ms);
-    if (s->extended)
-        fl_json_put_bool(out, "extended", true);
     fl_json_open(out, "variants", '[');
-    for (unsigned v = FL_FAULTY; v <= FL_GUARDED; v <<= 1)
-        if (s->variants & v)
-            fl_json_put_string(out, NULL, fl_variant_name(v));
+    for (int i = 0; i < FL_VARIANT_COUNT; i++)
+        if (s->variants & 1u << i)
+            fl_json_put_string(out, NULL, variants[i]);
     fl_json_close(out, ']');
     if (s->guard)
         fl_json_put_string(out, "guard", s->guard);

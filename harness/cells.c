@@ -1,6 +1,7 @@
 /* Gathering rows by cell and printing them; see cells.h. */
 #include "harness/cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,10 +50,15 @@ static void add_report(struct fl_cell *c, const struct fl_row *row)
     char *site = fl_format("%s %s:%s", function,
                            fl_row_get(row, FL_COL_report_file),
                            fl_row_get(row, FL_COL_report_line));
-    if (!c->site)
-        c->site = site;
-    else {
-        c->many_sites |= strcmp(c->site, site) != 0;
+    c->reports++;
+    size_t i = 0;
+    while (i < c->n_sites && strcmp(c->sites[i].name, site))
+        i++;
+    if (i == c->n_sites) {
+        c->sites = fl_grow(c->sites, ++c->n_sites, sizeof *c->sites);
+        c->sites[i] = (struct fl_named_site){ site, 1 };
+    } else {
+        c->sites[i].n++;
         free(site);
     }
     const char *text = fl_row_get(row, FL_COL_launches_between);
@@ -75,6 +81,7 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
     struct fl_cell *c = find(cells, row);
     unsigned set = fl_outcomes_parse(fl_row_get(row, FL_COL_outcome));
     c->trials++;
+    c->told += !(set & (FL_BROKEN | FL_SKIPPED));
     c->many_devices |= strcmp(c->device, fl_row_get(row, FL_COL_device))
         || strcmp(c->device_name, fl_row_get(row, FL_COL_device_name));
     for (int i = 0; i < FL_OUTCOME_COUNT; i++)
@@ -84,7 +91,30 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
         if (!c->deviation)
             c->deviation = fl_strdup(fl_row_get(row, FL_COL_deviation));
     }
+    if (set & FL_SKIPPED && !c->skip)
+        c->skip = fl_strdup(fl_row_get(row, FL_COL_reason));
     add_report(c, row);
+}
+
+bool fl_is_sampled(const char *variant, const char *way)
+{
+    return !strcmp(variant, "faulty") && strcmp(way, "eager")
+        && strcmp(way, "lazy");
+}
+
+struct interval fl_cell_detection(const struct fl_cell *c)
+{
+    return stats_share(c->reports, c->told);
+}
+
+struct interval fl_cell_stability(const struct fl_cell *c, const char **site)
+{
+    const struct fl_named_site *most = NULL;
+    for (size_t i = 0; i < c->n_sites; i++)
+        if (!most || c->sites[i].n > most->n)
+            most = &c->sites[i];
+    *site = most ? most->name : NULL;
+    return stats_share(most ? most->n : 0, c->reports);
 }
 
 void fl_cells_check_some(struct fl_cells *cells,
@@ -133,14 +163,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static char *time_text(double ns)
-{
-    return ns < 1e3 ? fl_format("%.0f ns", ns)
-        : ns < 1e6 ? fl_format("%.1f us", ns / 1e3)
-        : ns < 1e9 ? fl_format("%.2f ms", ns / 1e6)
-        : fl_format("%.2f s", ns / 1e9);
-}
-
 static char *outcomes_text(const struct fl_cell *c)
 {
     struct fl_text t = { 0 };
@@ -151,7 +173,17 @@ static char *outcomes_text(const struct fl_cell *c)
     return t.s ? t.s : fl_strdup("");
 }
 
-enum { COLUMNS = 8 };
+/* "80% [38, 96]"; without the interval where nothing was sampled. */
+static char *share_text(const struct fl_cell *c, struct interval share)
+{
+    return isnan(share.median) || strcmp(c->key[1], "faulty") ? fl_strdup("")
+        : !fl_is_sampled(c->key[1], c->key[3])
+        ? fl_format("%.0f%%", 100 * share.median)
+        : fl_format("%.0f%% [%.0f, %.0f]", 100 * share.median,
+                    100 * share.low, 100 * share.high);
+}
+
+enum { COLUMNS = 10 };
 
 static void cell_columns(struct fl_cell *c, bool only_deviating,
                          char *out[COLUMNS])
@@ -161,21 +193,25 @@ static void cell_columns(struct fl_cell *c, bool only_deviating,
     out[4] = outcomes_text(c);
     if (only_deviating) {
         out[5] = fl_strdup(c->deviation ? c->deviation : "");
-        out[6] = fl_strdup("");
-        out[7] = fl_strdup("");
+        for (int k = 6; k < COLUMNS; k++)
+            out[k] = fl_strdup("");
         return;
     }
+    const char *site;
+    struct interval stability = fl_cell_stability(c, &site);
     out[5] = c->between_min > c->between_max ? fl_strdup("")
         : c->between_min == c->between_max ? fl_format("%lld", c->between_min)
         : fl_format("%lld-%lld", c->between_min, c->between_max);
     if (c->n_latencies)
         qsort(c->latencies_ns, c->n_latencies, sizeof *c->latencies_ns,
               by_value);
-    out[6] = c->n_latencies ? time_text(c->latencies_ns[c->n_latencies / 2])
+    out[6] = c->n_latencies ? fl_time_text(c->latencies_ns[c->n_latencies / 2])
                             : fl_strdup("");
-    out[7] = c->site ? fl_format("%s%s", c->site,
-                                 c->many_sites ? " and others" : "")
-                     : fl_strdup("");
+    out[7] = share_text(c, fl_cell_detection(c));
+    out[8] = share_text(c, stability);
+    out[9] = site ? fl_format("%s%s", site,
+                              c->n_sites > 1 ? " and others" : "")
+                  : fl_strdup(c->skip ? c->skip : "");
 }
 
 static void print_lines(char *(*lines)[COLUMNS], size_t n, FILE *out,
@@ -203,9 +239,9 @@ void fl_cells_print(const struct fl_cells *cells, FILE *out,
 {
     static const char *const heads[2][COLUMNS] = {
         { "scenario", "variant", "strategy", "mode", "outcomes", "launches",
-          "latency", "reported in" },
+          "latency", "detected", "stable", "reported in" },
         { "scenario", "variant", "strategy", "mode", "outcomes",
-          "differs from what was expected", "", "" } };
+          "differs from what was expected", "", "", "", "" } };
     struct fl_cell **sorted = fl_grow(NULL, cells->n, sizeof *sorted);
     char *(*lines)[COLUMNS] = fl_grow(NULL, cells->n + 1, sizeof *lines);
     size_t n = 0, m = 0;
@@ -226,6 +262,20 @@ void fl_cells_print(const struct fl_cells *cells, FILE *out,
     free(sorted);
 }
 
+size_t fl_cells_sum_up(struct fl_cells *cells, const struct fl_json *listing,
+                       FILE *table, bool color)
+{
+    fl_cells_check_some(cells, listing);
+    size_t deviating = fl_cells_deviating(cells);
+    if (table)
+        fl_cells_print(cells, table, false, color);
+    if (deviating) {
+        fprintf(stderr, "\n%zu of %zu cells deviate:\n", deviating, cells->n);
+        fl_cells_print(cells, stderr, true, false);
+    }
+    return deviating;
+}
+
 void fl_cells_free(struct fl_cells *cells)
 {
     for (size_t i = 0; i < cells->n; i++) {
@@ -235,9 +285,12 @@ void fl_cells_free(struct fl_cells *cells)
         free(c->device);
         free(c->device_name);
         free(c->betweens);
-        free(c->site);
+        for (size_t k = 0; k < c->n_sites; k++)
+            free(c->sites[k].name);
+        free(c->sites);
         free(c->latencies_ns);
         free(c->deviation);
+        free(c->skip);
     }
     free(cells->cells);
     *cells = (struct fl_cells){ 0 };

@@ -48,6 +48,16 @@ static void put_effect(struct fl_text *t, const struct fl_measured *m)
                    m->effect.high + 0.0, m->effect.p);
 }
 
+/* Shares of trials that reported, where the two differ. */
+static void put_shares(struct fl_text *t, const char *what, struct interval a,
+                       struct interval b)
+{
+    if (!isnan(a.median) && !isnan(b.median) && a.median != b.median)
+        fl_text_printf(t, "; %s %.0f%% [%.0f, %.0f] -> %.0f%% [%.0f, %.0f]",
+                       what, 100 * a.median, 100 * a.low, 100 * a.high,
+                       100 * b.median, 100 * b.low, 100 * b.high);
+}
+
 static char *account(const struct fl_comparison *c)
 {
     struct fl_text t = { 0 };
@@ -66,6 +76,11 @@ static char *account(const struct fl_comparison *c)
         fl_text_printf(&t, "; latency x%.2f [%.2f, %.2f] (p %.2g)",
                        c->latency.ratio.median, c->latency.ratio.low,
                        c->latency.ratio.high, c->latency.effect.p);
+    const char *site;
+    put_shares(&t, "detected", fl_cell_detection(c->cell[0]),
+               fl_cell_detection(c->cell[1]));
+    put_shares(&t, "stable", fl_cell_stability(c->cell[0], &site),
+               fl_cell_stability(c->cell[1], &site));
     return t.s;
 }
 
@@ -143,9 +158,22 @@ static void put_measure(struct fl_text *t, const char *key,
     fl_json_close(t, '}');
 }
 
+static void put_share(struct fl_text *t, const char *key,
+                      struct interval share)
+{
+    if (isnan(share.median))
+        return;
+    fl_json_open(t, key, '{');
+    put_number(t, "share", share.median);
+    put_number(t, "low", share.low);
+    put_number(t, "high", share.high);
+    fl_json_close(t, '}');
+}
+
 static void put_side(struct fl_text *t, const char *key,
                      const struct fl_cell *c)
 {
+    const char *site;
     if (!c)
         return;
     fl_json_open(t, key, '{');
@@ -158,6 +186,10 @@ static void put_side(struct fl_text *t, const char *key,
             fl_json_put_integer(t, fl_outcome_name((enum fl_outcome_index)k),
                                 c->outcomes[k]);
     fl_json_close(t, '}');
+    put_share(t, "detection_rate", fl_cell_detection(c));
+    put_share(t, "stability", fl_cell_stability(c, &site));
+    if (site)
+        fl_json_put_string(t, "site", site);
     fl_json_close(t, '}');
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/asides.h"
 #include "harness/command.h"
+#include "harness/context.h"
 #include "harness/listing.h"
 #include "harness/results.h"
 #include "harness/runner.h"
@@ -52,18 +54,6 @@ static bool open_sink(const char *path, FILE **file)
     return *file != NULL;
 }
 
-static bool use_color(const char *when, FILE *out, bool *color)
-{
-    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-    *color = !strcmp(when, "always")
-        || (!strcmp(when, "auto") && isatty(fileno(out)) && !(no && *no)
-            && term && strcmp(term, "dumb"));
-    if (*color || !strcmp(when, "auto") || !strcmp(when, "never"))
-        return true;
-    fprintf(stderr, "faultlag: --color takes auto, always or never\n");
-    return false;
-}
-
 static bool runner_options(const struct fl_options *o, struct fl_runner *r)
 {
     unsigned long long jobs = (unsigned long long)sysconf(
@@ -99,7 +89,7 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
 {
     *g = (struct stage){ 0 };
     fl_places_find(&g->places);
-    if (!use_color(o->color, summary, &g->color)
+    if (!fl_use_color(o->color, summary, &g->color)
         || !runner_options(o, &g->runner))
         return FL_EXIT_USAGE;
     if (!fl_choose_device(&g->places, o->device, &g->runner.device,
@@ -121,28 +111,8 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
 static int sum_up(const struct stage *g, struct sinks *s, int code,
                   FILE *table)
 {
-    fl_cells_check_some(&s->cells, g->listing);
-    size_t deviating = fl_cells_deviating(&s->cells);
-    if (table)
-        fl_cells_print(&s->cells, table, false, g->color);
-    if (deviating) {
-        fprintf(stderr, "\n%zu of %zu cells deviate:\n", deviating,
-                s->cells.n);
-        fl_cells_print(&s->cells, stderr, true, false);
-    }
-    if (code == FL_EXIT_OK && deviating)
-        code = FL_EXIT_DEVIATED;
-    return code;
-}
-
-static bool add_trace(struct fl_plan *plan, const char *path)
-{
-    const char *why = !access(path, F_OK) ? "it exists"
-        : fl_plan_add_trace(plan, NULL, path) ? NULL
-        : "only a faulty trial in free mode can be traced";
-    if (why)
-        fprintf(stderr, "faultlag: --trace %s: %s\n", path, why);
-    return !why;
+    size_t deviating = fl_cells_sum_up(&s->cells, g->listing, table, g->color);
+    return code == FL_EXIT_OK && deviating ? FL_EXIT_DEVIATED : code;
 }
 
 int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
@@ -152,8 +122,9 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
     bool data_out = (o->csv && !strcmp(o->csv, "-"))
         || (o->json && !strcmp(o->json, "-"));
     FILE *table = data_out ? stderr : stdout;
+    struct fl_asides asides = { 0 };
     int code = set_up(o, table, &g);
-    if (code < 0 && o->trace && !add_trace(&g.plan, o->trace))
+    if (code < 0 && !fl_asides_plan(&asides, o, &g.plan))
         code = FL_EXIT_USAGE;
     if (code < 0 && (!open_sink(o->csv, &sinks.csv)
                      || !open_sink(o->json, &sinks.json)))
@@ -171,7 +142,10 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv)
         code = sum_up(&g, &sinks, fl_runner_run(&g.runner), table);
         if (sinks.json)
             fputs("\n]\n", sinks.json);
+        if (code != FL_EXIT_INTERRUPTED)
+            fl_asides_print(&asides, o, g.color, table);
     }
+    fl_asides_free(&asides);
     if (sinks.csv && sinks.csv != stdout)
         fclose(sinks.csv);
     if (sinks.json && sinks.json != stdout)
@@ -186,11 +160,15 @@ static int bench_into(struct stage *g, struct sinks *s, bool fresh, int argc,
                       char **argv)
 {
     struct fl_results *r = s->results;
-    if (fresh && !fl_results_write_context(r, argc, argv, g->probe))
+    struct fl_text context = { 0 };
+    fl_context_json(&context, argc, argv, fl_plan_left(&g->plan), g->probe);
+    fl_text_puts(&context, "\n");
+    bool ok = !fresh || fl_results_write_context(r, &context);
+    fl_text_free(&context);
+    if (!ok || !fl_results_skip_done(r, &g->plan, &s->cells))
         return FL_EXIT_UNUSABLE;
-    if (!fl_results_skip_done(r, &g->plan, &s->cells))
-        return FL_EXIT_UNUSABLE;
-    fl_plan_add_traces(&g->plan, r->path);
+    if (g->plan.shard == 1)
+        fl_plan_add_traces(&g->plan, r->path);
     g->runner.context = s;
     fprintf(stderr, "faultlag: results in %s\n", r->path);
     int code = fl_runner_run(&g->runner);

@@ -16,6 +16,7 @@ int fl_cmd_run(const struct fl_options *o, int argc, char **argv);
 int fl_cmd_bench(const struct fl_options *o, int argc, char **argv);
 int fl_cmd_diagnose(const struct fl_options *o, int argc, char **argv);
 int fl_cmd_compare(const struct fl_options *o, int argc, char **argv);
+int fl_cmd_merge(const struct fl_options *o, int argc, char **argv);
 int fl_cmd_doctor(const struct fl_options *o, int argc, char **argv);
 
 #endif

@@ -27,13 +27,6 @@ int fl_outcome_rank(enum fl_outcome_index outcome)
     return ranks[outcome];
 }
 
-/* eager and lazy are not samples: each is one schedule, the same every time,
- * so that a difference needs no repetition. */
-static bool fixed_schedule(const struct fl_cell *c)
-{
-    return !strcmp(c->key[3], "eager") || !strcmp(c->key[3], "lazy");
-}
-
 static double median_of(const double *x, size_t n)
 {
     double *copy = fl_grow(NULL, n, sizeof *copy);
@@ -163,7 +156,7 @@ static void compare_cell(struct fl_comparison *c)
         c->why = a ? "only in A" : "only in B";
         return;
     }
-    bool fixed = fixed_schedule(a);
+    bool fixed = !fl_is_sampled(a->key[1], a->key[3]);
     compare_outcomes(c, fixed);
     if (c->outcome.verdict == FL_COMPARED_INCOMPARABLE) {
         c->why = c->outcome.n[0] || c->outcome.n[1]

@@ -5,7 +5,6 @@
 #define FAULTLAG_HARNESS_COMPARE_H
 
 #include "harness/cells.h"
-#include "harness/stats.h"
 
 /* X(ident, name): of a cell, and of a measure of one. */
 #define FL_COMPARED(X) \

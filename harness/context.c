@@ -60,23 +60,12 @@ static void put_device(struct fl_text *out, const struct fl_json *probe)
                                 fl_json_integer(probe, numbers[i], 0));
     fl_json_put_string(out, "device_name", fl_probe_device(probe)
                        ? fl_probe_device(probe) : "?");
-    fl_json_open(out, "devices", '[');
-    for (const struct fl_json *d = devices ? devices->first : NULL; d;
-         d = d->next) {
-        fl_json_open(out, NULL, '{');
-        for (const struct fl_json *m = d->first; m; m = m->next) {
-            if (m->type == FL_JSON_STRING)
-                fl_json_put_string(out, m->key, m->text);
-            else if (m->type == FL_JSON_NUMBER)
-                fl_json_put_raw(out, m->key, m->text);
-        }
-        fl_json_close(out, '}');
-    }
-    fl_json_close(out, ']');
+    if (devices)
+        fl_json_put(out, "devices", devices);
 }
 
 void fl_context_json(struct fl_text *out, int argc, char **argv,
-                     const struct fl_json *probe)
+                     size_t trials, const struct fl_json *probe)
 {
     struct utsname system;
     char when[32];
@@ -101,5 +90,6 @@ void fl_context_json(struct fl_text *out, int argc, char **argv,
     for (int i = 0; i < argc; i++)
         fl_json_put_string(out, NULL, argv[i]);
     fl_json_close(out, ']');
+    fl_json_put_integer(out, "trials", (long long)trials);
     fl_json_close(out, '}');
 }

@@ -5,8 +5,9 @@
 #include "harness/json.h"
 
 /* One object: time, version and commit of this program, device (as
- * faultlag-trial --probe says), machine, arguments. */
+ * faultlag-trial --probe says), machine, arguments, and how many trials they
+ * make. */
 void fl_context_json(struct fl_text *out, int argc, char **argv,
-                     const struct fl_json *probe);
+                     size_t trials, const struct fl_json *probe);
 
 #endif

@@ -39,6 +39,9 @@ bool fl_device_fault(struct fl_device_fault *fault)
         return false;
     fault->code = r.code;
     fault->line = r.line;
+    fault->address = r.address;
+    fault->bytes = r.bytes;
+    fault->is_write = r.is_write;
     memcpy(fault->kernel, r.kernel, sizeof r.kernel);
     memcpy(fault->file, r.file, sizeof r.file);
     memcpy(fault->block, r.block, sizeof r.block);

@@ -10,11 +10,36 @@
  * belongs to the scenario whose name is its file's stem. The first row that
  * matches strategy, device and mode decides; the true launch site is the
  * FL_PLANT itself, so no line number is ever written down. Rows are about the
- * `faulty` variant: `healthy` must be clean always, and `guarded` too. */
+ * `faulty` variant: all others must be clean always. */
 #ifndef FAULTLAG_HARNESS_EXPECT_H
 #define FAULTLAG_HARNESS_EXPECT_H
 
 #include <stddef.h>
+
+/* What a scenario is run as, X(ident, name, meaning). From `guarded` on: the
+ * faulty input against a defence. */
+#define FL_VARIANTS(X) \
+    X(FAULTY, "faulty", "the planted fault") \
+    X(HEALTHY, "healthy", "the twin: differs by exactly the fault") \
+    X(GUARDED, "guarded", "a defence of the scenario's own") \
+    X(CLAMPED, "clamped", "a kernel cuts each index to the valid range") \
+    X(REPLACED, "replaced", "a kernel puts index 0 in a bad one's place") \
+    X(CHECKED, "checked", "the host reads the least and the greatest index " \
+        "back, and takes another batch if one is bad")
+
+enum fl_variant_index {
+#define X(ident, name, meaning) FL_VARIANT_##ident,
+    FL_VARIANTS(X)
+#undef X
+    FL_VARIANT_COUNT
+};
+
+/* The same as a set. */
+enum fl_variant {
+#define X(ident, name, meaning) FL_##ident = 1 << FL_VARIANT_##ident,
+    FL_VARIANTS(X)
+#undef X
+};
 
 /* What became of a trial, X(ident, name, meaning). */
 #define FL_OUTCOMES(X) \

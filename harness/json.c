@@ -389,3 +389,23 @@ void fl_json_put_bool(struct fl_text *t, const char *key, bool value)
 {
     fl_json_put_raw(t, key, value ? "true" : "false");
 }
+
+void fl_json_put(struct fl_text *t, const char *key, const struct fl_json *j)
+{
+    static const char brackets[][2] = { [FL_JSON_ARRAY] = { '[', ']' },
+                                        [FL_JSON_OBJECT] = { '{', '}' } };
+    if (j->type == FL_JSON_STRING)
+        fl_json_put_string(t, key, j->text);
+    else if (j->type == FL_JSON_NUMBER)
+        fl_json_put_raw(t, key, j->text);
+    else if (j->type == FL_JSON_BOOL)
+        fl_json_put_bool(t, key, j->truth);
+    else if (j->type == FL_JSON_NULL)
+        fl_json_put_raw(t, key, "null");
+    else {
+        fl_json_open(t, key, brackets[j->type][0]);
+        for (const struct fl_json *m = j->first; m; m = m->next)
+            fl_json_put(t, m->key, m);
+        fl_json_close(t, brackets[j->type][1]);
+    }
+}

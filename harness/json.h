@@ -42,6 +42,7 @@ void fl_json_close(struct fl_text *t, char bracket);
 void fl_json_put_string(struct fl_text *t, const char *key, const char *s);
 void fl_json_put_integer(struct fl_text *t, const char *key, long long value);
 void fl_json_put_bool(struct fl_text *t, const char *key, bool value);
+void fl_json_put(struct fl_text *t, const char *key, const struct fl_json *j);
 /* `number` goes out as it is: the caller knows that it is one. */
 void fl_json_put_raw(struct fl_text *t, const char *key, const char *number);
 

@@ -28,14 +28,27 @@ static _Noreturn void raise_end(struct fl_trial *t)
     exit(1);
 }
 
+static _Noreturn void give_up(struct fl_trial *t, const char *format,
+                              va_list args)
+{
+    if (!t->broken[0])
+        vsnprintf(t->broken, sizeof t->broken, format, args);
+    raise_end(t);
+}
+
 void fl_broken(struct fl_trial *t, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (!t->broken[0])
-        vsnprintf(t->broken, sizeof t->broken, format, args);
-    va_end(args);
-    raise_end(t);
+    give_up(t, format, args);
+}
+
+void fl_skip(struct fl_trial *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    t->skipped = true;
+    give_up(t, format, args);
 }
 
 void fl_must_at(struct fl_trial *t, cudaError_t code, const char *text,
@@ -104,11 +117,22 @@ static void found(struct fl_trial *t, const char *api, cudaError_t code,
 
 /* ---- launches ---- */
 
+bool fl_is_unchecked(const struct fl_trial *t)
+{
+    return t->site->planted && t->scenario && t->scenario->plant_unchecked;
+}
+
+static bool has_hooks(const struct fl_trial *t)
+{
+    return t->strategy->sees_all || !fl_is_unchecked(t);
+}
+
 void fl_launch_begin(struct fl_trial *t, const struct fl_site *site,
                      cudaStream_t stream)
 {
     t->launches++;
     t->site = site;
+    t->in_call = false;
     t->stream = stream;
     if (t->record) {
         struct fl_event *e = new_event(t, site, __builtin_frame_address(0));
@@ -118,7 +142,7 @@ void fl_launch_begin(struct fl_trial *t, const struct fl_site *site,
             fl_stamp(t, stream, t->launches, FL_STAMP_BEGIN);
         e->begin_ns = fl_now_ns();
     }
-    if (t->strategy->before_launch && !fl_is_unchecked(t))
+    if (t->strategy->before_launch && has_hooks(t))
         t->strategy->before_launch(t);
 }
 
@@ -129,16 +153,11 @@ void fl_launch_end(struct fl_trial *t)
         if (t->stamps)
             fl_stamp(t, t->stream, t->launches, FL_STAMP_END);
     }
-    if (t->strategy->after_launch && !fl_is_unchecked(t)) {
+    if (t->strategy->after_launch && has_hooks(t)) {
         t->strategy->after_launch(t);
         if (t->record)
             t->events[t->n_events - 1].checked_ns = fl_now_ns();
     }
-}
-
-bool fl_is_unchecked(const struct fl_trial *t)
-{
-    return t->site->planted && t->scenario && t->scenario->plant_unchecked;
 }
 
 /* ---- other calls ---- */
@@ -148,8 +167,13 @@ static void call_begin(struct fl_trial *t, const struct fl_site *site,
 {
     t->calls++;
     t->site = site;
+    t->in_call = true;
     if (t->record)
-        new_event(t, site, frame)->begin_ns = fl_now_ns();
+        new_event(t, site, frame);
+    if (t->strategy->before_call)
+        t->strategy->before_call(t);
+    if (t->record)
+        t->events[t->n_events - 1].begin_ns = fl_now_ns();
 }
 
 void fl_call_begin(struct fl_trial *t, const struct fl_site *site)
@@ -170,15 +194,13 @@ cudaError_t fl_call_end(struct fl_trial *t, cudaError_t code,
         fl_known_good(t, waited_for);
     else if (t->strategy->blocking)     /* every launch so far has waited */
         fl_known_good(t, FL_ALL_STREAMS);
+    if (t->strategy->after_call)
+        t->strategy->after_call(t);
     return code;
 }
 
 void fl_step_end(struct fl_trial *t, const struct fl_site *site)
 {
-    if (t->strategy->step_end) {
-        t->site = site;
-        t->strategy->step_end(t);
-    }
     call_begin(t, site, __builtin_frame_address(0));
     cudaError_t code = cudaDeviceSynchronize();
     if (code == cudaSuccess) {
@@ -191,19 +213,32 @@ void fl_step_end(struct fl_trial *t, const struct fl_site *site)
         }
     }
     fl_call_end(t, code, FL_ALL_STREAMS);
+    if (t->strategy->step_end)
+        t->strategy->step_end(t);
 }
 
 /* ---- for strategies ---- */
 
 unsigned fl_launch_now(const struct fl_trial *t) { return t->launches; }
 cudaStream_t fl_stream_now(const struct fl_trial *t) { return t->stream; }
+const char *fl_call_now(const struct fl_trial *t) { return t->site->text; }
 void **fl_strategy_state(struct fl_trial *t) { return &t->strategy_state; }
+
+void fl_called(struct fl_trial *t, unsigned calls)
+{
+    t->strategy_calls += calls;
+}
 
 void fl_check(struct fl_trial *t, const char *api, cudaError_t code)
 {
-    t->strategy_calls++;
+    fl_called(t, 1);
     if (code != cudaSuccess && code != cudaErrorNotReady)
-        found(t, api, code, t->site, true);
+        fl_report(t, api, code);
+}
+
+void fl_report(struct fl_trial *t, const char *source, cudaError_t code)
+{
+    found(t, source, code, t->site, !t->in_call);
 }
 
 void fl_waited(struct fl_trial *t) { t->host_waits++; }
@@ -225,6 +260,32 @@ void fl_known_good(struct fl_trial *t, cudaStream_t stream)
 {
     if (t->record)
         fl_known_good_up_to(t, stream, t->launches);
+}
+
+void fl_leave_early(struct fl_trial *t)
+{
+    t->beacon_arg.flags |= FL_BEACON_EARLY_OUT;
+}
+
+unsigned fl_left_early(const struct fl_trial *t)
+{
+    const struct fl_beacon_record *b = t->beacon;
+    return __atomic_load_n(&b->set, __ATOMIC_ACQUIRE) && b->left ? b->launch
+                                                                 : 0;
+}
+
+bool fl_is_known_good(const struct fl_trial *t, unsigned number)
+{
+    for (size_t i = 0; i < t->n_events; i++)
+        if (t->events[i].is_launch && t->events[i].launch == number)
+            return t->events[i].known_good;
+    return false;
+}
+
+void fl_innocent_after(struct fl_trial *t, unsigned number)
+{
+    for (size_t i = t->n_events; i-- > 0 && t->events[i].launch > number; )
+        t->events[i].known_good = true;
 }
 
 void fl_name_suspect(struct fl_trial *t, unsigned number)
@@ -263,11 +324,17 @@ uint64_t fl_random(struct fl_trial *t)
     return fl_splitmix(&t->random_state);
 }
 
+void fl_bad_samples(struct fl_trial *t, int bad, int of)
+{
+    t->bad_samples_ppm = INT64_C(1000000) * bad / of;
+}
+
 /* ---- start and end ---- */
 
 bool fl_trial_start(struct fl_trial *t)
 {
     t->random_state = t->seed;
+    t->bad_samples_ppm = -1;
     t->max_events = 1024;
     t->events = malloc(t->max_events * sizeof *t->events);
     if (!t->stack_base)

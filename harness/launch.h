@@ -105,6 +105,12 @@ void fl_host_beacon(struct fl_trial *t, int64_t value);
 void fl_broken(struct fl_trial *t, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
 
+/* Ends the trial as not possible here: neither expected nor deviating, and
+ * the reason is kept. For a strategy's start hook, whose tool a machine may
+ * not have, and for a scenario's set-up. Does not return. */
+void fl_skip(struct fl_trial *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
 /* Behind the macros. */
 void fl_launch_begin(struct fl_trial *t, const struct fl_site *site,
                      cudaStream_t stream);

@@ -22,6 +22,8 @@ static const struct command {
       "the whole catalogue under every strategy, into a results folder" },
     { "compare", FL_CMD_COMPARE, fl_cmd_compare, "A B",
       "two results folders, a verdict a cell; 1: something is worse" },
+    { "merge", FL_CMD_MERGE, fl_cmd_merge, "DIR...",
+      "joins the results of all shards of one bench in one folder" },
     { "diagnose", FL_CMD_DIAGNOSE, fl_cmd_diagnose, "LOG",
       "what failed in a program's log (-: stdin); 1: something did" },
     { "doctor", FL_CMD_DOCTOR, fl_cmd_doctor, "",
@@ -33,7 +35,7 @@ static void help(FILE *out)
 {
     fputs("usage: faultlag COMMAND [OPTIONS]\n\n", out);
     for (size_t i = 0; i < N_COMMANDS; i++)
-        fprintf(out, "  %-9s%-6s%s\n", commands[i].name,
+        fprintf(out, "  %-9s%-7s%s\n", commands[i].name,
                 commands[i].arguments, commands[i].help);
     fputs("\n`faultlag COMMAND --help` tells a command's options.\n"
           "Exit codes: 0 as expected, 1 something deviated, 2 usage, "
@@ -51,6 +53,8 @@ static int command_help(const struct command *c)
 
 static bool takes(const struct command *c, size_t n)
 {
+    if (strstr(c->arguments, "..."))
+        return n > 0;
     size_t words = *c->arguments != '\0';
     for (const char *s = c->arguments; *s; s++)
         words += *s == ' ';

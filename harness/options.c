@@ -5,12 +5,12 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     LIST = FL_CMD_LIST, DESCRIBE = FL_CMD_DESCRIBE, RUN = FL_CMD_RUN,
     BENCH = FL_CMD_BENCH, DOCTOR = FL_CMD_DOCTOR, COMPARE = FL_CMD_COMPARE,
-    DIAGNOSE = FL_CMD_DIAGNOSE,
-    ANY = ~0
+    MERGE = FL_CMD_MERGE, DIAGNOSE = FL_CMD_DIAGNOSE, ANY = ~0
 };
 
 static const struct option {
@@ -105,7 +105,8 @@ bool fl_options_parse(enum fl_command command, int argc, char **argv,
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strncmp(word, "--", 2)) {
-            size_t most = command == FL_CMD_COMPARE ? 2 : 1;
+            size_t most = command == FL_CMD_COMPARE ? 2
+                : command == FL_CMD_MERGE ? FL_MOST_ARGUMENTS : 1;
             if (options->n_names == most || (word[0] == '-' && word[1])) {
                 fprintf(stderr, "faultlag: `%s` is one argument too many\n",
                         word);
@@ -161,4 +162,30 @@ bool fl_number(const char *text, const char *what, unsigned long long max,
         return false;
     }
     return true;
+}
+
+bool fl_shard(const char *text, unsigned long long *number,
+              unsigned long long *of)
+{
+    int end = 0;
+    bool ok = strlen(text) < 16
+        && strspn(text, "0123456789/") == strlen(text)
+        && sscanf(text, "%llu/%llu%n", number, of, &end) == 2
+        && !text[end] && *number >= 1 && *number <= *of;
+    if (!ok)
+        fprintf(stderr, "faultlag: --shard takes I/N, with I from 1 to N, "
+                "not `%s`\n", text);
+    return ok;
+}
+
+bool fl_use_color(const char *when, FILE *out, bool *color)
+{
+    const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+    *color = !strcmp(when, "always")
+        || (!strcmp(when, "auto") && isatty(fileno(out)) && !(no && *no)
+            && term && strcmp(term, "dumb"));
+    if (*color || !strcmp(when, "auto") || !strcmp(when, "never"))
+        return true;
+    fprintf(stderr, "faultlag: --color takes auto, always or never\n");
+    return false;
 }

@@ -8,12 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/cells.h"
+#include "harness/expect.h"
 #include "harness/listing.h"
 #include "harness/random.h"
 
 #define MOST_NAMES 128
 
-static const char *const all_variants[] = { "faulty", "healthy", "guarded" };
+static const char *const all_variants[] = {
+#define X(ident, name, meaning) name,
+    FL_VARIANTS(X)
+#undef X
+};
 static const char *const all_schedules[] = { "random", "eager", "lazy" };
 
 /* The words of "a,b" (or all for "all"), each one of names[n]. */
@@ -64,7 +70,7 @@ static size_t names_of(const struct fl_json *array, const char **names)
 
 struct choice {
     const char *scenarios[MOST_NAMES], *strategies[MOST_NAMES];
-    const char *variants[3], *schedules[4];     /* schedule NULL: free */
+    const char *variants[FL_VARIANT_COUNT], *schedules[4];     /* schedule NULL: free */
     size_t n_scenarios, n_strategies, n_variants, n_schedules;
     unsigned long long trials, seed;
 };
@@ -87,8 +93,7 @@ static bool choose_scenarios(const struct fl_json *listing,
     for (const struct fl_json *s = all->first; s; s = s->next) {
         const char *name = fl_json_string(s, "name", "?");
         if (!fl_json_bool(s, "selftest")
-            && (o->filter ? !regexec(&re, name, 0, NULL, 0)
-                          : !fl_json_bool(s, "extended")))
+            && (!o->filter || !regexec(&re, name, 0, NULL, 0)))
             c->scenarios[c->n_scenarios++] = name;
     }
     if (o->filter)
@@ -165,6 +170,21 @@ static void shuffle(struct fl_plan *plan, uint64_t seed)
     plan->trials = sorted;
 }
 
+/* Every shard draws the order of all trials, and so they share out all of
+ * them, each a like part of the cells. */
+static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
+{
+    if (!fl_shard(o->shard ? o->shard : "1/1", &plan->shard, &plan->shards))
+        return false;
+    for (size_t i = 0; i < plan->n; i++)
+        plan->trials[i].done = i % plan->shards != plan->shard - 1;
+    if (plan->n >= plan->shard)
+        return true;
+    fprintf(stderr, "faultlag: --shard %s: there are only %zu trials\n",
+            o->shard, plan->n);
+    return false;
+}
+
 bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
                   enum fl_device_kind device, struct fl_plan *plan)
 {
@@ -176,8 +196,8 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
         || !choose("strategy", o->strategies, names,
                    names_of(strategies, names), c.strategies,
                    &c.n_strategies)
-        || !choose("variant", o->variants, all_variants, 3, c.variants,
-                   &c.n_variants)
+        || !choose("variant", o->variants, all_variants, FL_VARIANT_COUNT,
+                   c.variants, &c.n_variants)
         || !choose_modes(o, device, &c)
         || !fl_number(o->trials, "--trials", 100000, &c.trials)
         || !fl_number(o->seed, "--seed", UINT64_MAX / 2, &c.seed))
@@ -190,8 +210,8 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
             for (size_t k = 0; k < c.n_strategies; k++)
                 for (size_t m = 0; m < c.n_schedules; m++) {
                     const char *mode = c.schedules[m];
-                    /* In a bench eager and lazy are two bounds, not samples. */
-                    bool once = !o->name && mode && strcmp(mode, "random");
+                    bool once = !o->name
+                        && !fl_is_sampled(c.variants[v], mode ? mode : "free");
                     for (unsigned long long n = 0;
                          n < (once && c.trials ? 1 : c.trials); n++)
                         add(plan, listing, c.scenarios[i], c.variants[v],
@@ -205,7 +225,7 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
         return false;
     }
     shuffle(plan, c.seed);
-    return true;
+    return take_shard(plan, o);
 }
 
 static const char *scenario_name(const struct fl_planned *t)
@@ -213,13 +233,14 @@ static const char *scenario_name(const struct fl_planned *t)
     return fl_json_string(t->scenario, "name", "");
 }
 
-static const struct fl_planned *trial_to_trace(const struct fl_plan *plan,
-                                               const char *strategy)
+/* A faulty one, for a trial aside. */
+static const struct fl_planned *first_trial(const struct fl_plan *plan,
+                                            const char *strategy, bool freely)
 {
     const struct fl_planned *best = NULL;
     for (size_t i = 0; i < plan->n; i++) {
         const struct fl_planned *t = &plan->trials[i];
-        if (t->schedule || t->aside || strcmp(t->variant, "faulty")
+        if ((freely && t->schedule) || t->aside || strcmp(t->variant, "faulty")
             || (strategy && strcmp(t->strategy, strategy)))
             continue;
         int order = best ? strcmp(scenario_name(t), scenario_name(best)) : -1;
@@ -229,19 +250,40 @@ static const struct fl_planned *trial_to_trace(const struct fl_plan *plan,
     return best;
 }
 
+static bool add_aside(struct fl_plan *plan, const struct fl_planned *like,
+                      const char *what, struct fl_planned **added)
+{
+    if (!like)
+        return false;
+    struct fl_planned t = *like;
+    t.id = fl_format("%s of %s", what, t.id);
+    t.aside = true;
+    t.done = false;
+    plan->trials = fl_grow(plan->trials, plan->n + 1, sizeof *plan->trials);
+    *added = &plan->trials[plan->n++];
+    **added = t;
+    return true;
+}
+
 bool fl_plan_add_trace(struct fl_plan *plan, const char *strategy,
                        const char *path)
 {
-    const struct fl_planned *which = trial_to_trace(plan, strategy);
-    if (!which)
+    struct fl_planned *t;
+    if (!add_aside(plan, first_trial(plan, strategy, true), "trace", &t))
         return false;
-    struct fl_planned t = *which;
-    t.id = fl_format("trace of %s", t.id);
-    t.trace = fl_strdup(path);
-    t.aside = true;
-    t.done = !access(path, F_OK);
-    plan->trials = fl_grow(plan->trials, plan->n + 1, sizeof *plan->trials);
-    plan->trials[plan->n++] = t;
+    t->trace = fl_strdup(path);
+    t->done = !access(path, F_OK);
+    return true;
+}
+
+bool fl_plan_add_inspection(struct fl_plan *plan, const char *path,
+                            bool inputs)
+{
+    struct fl_planned *t;
+    if (!add_aside(plan, first_trial(plan, NULL, false), "inspection", &t))
+        return false;
+    t->inspect = fl_strdup(path);
+    t->inputs = inputs;
     return true;
 }
 
@@ -249,7 +291,7 @@ void fl_plan_add_traces(struct fl_plan *plan, const char *folder)
 {
     static const char *const strategies[] = { "async", "async-check", "sync" };
     for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
-        const struct fl_planned *t = trial_to_trace(plan, strategies[i]);
+        const struct fl_planned *t = first_trial(plan, strategies[i], true);
         if (!t)
             continue;
         char *path = fl_format("%s/trace-%s-%s.json", folder,
@@ -259,10 +301,21 @@ void fl_plan_add_traces(struct fl_plan *plan, const char *folder)
     }
 }
 
+size_t fl_plan_left(const struct fl_plan *plan)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < plan->n; i++)
+        left += !plan->trials[i].done;
+    return left;
+}
+
 void fl_plan_free(struct fl_plan *plan)
 {
-    for (size_t i = 0; i < plan->n; i++)
-        free(plan->trials[i].id), free(plan->trials[i].trace);
+    for (size_t i = 0; i < plan->n; i++) {
+        free(plan->trials[i].id);
+        free(plan->trials[i].trace);
+        free(plan->trials[i].inspect);
+    }
     free(plan->trials);
     *plan = (struct fl_plan){ 0 };
 }

@@ -133,6 +133,9 @@ static const char *disagreement(const struct fl_run *run)
     }
     if (!recorded)
         return NULL;
+    /* A kernel stopped at its time limit: no thread did that, no line. */
+    if (!f.line && same_kernel(f.kernel, s->fault_kernel))
+        return NULL;
     if (!same_kernel(f.kernel, s->fault_kernel)
         || !ends_with(f.file, s->fault_file) || f.line != b->line) {
         snprintf(why, sizeof why, "the device recorded its fault in %s, "
@@ -298,7 +301,7 @@ static void put_trial(struct fl_text *out, struct fl_run *run, bool hang)
         why = contradiction;
     if (why) {
         if (!hang)
-            v.outcome = FL_OUTCOME_BROKEN;
+            v.outcome = t->skipped ? FL_OUTCOME_SKIPPED : FL_OUTCOME_BROKEN;
         PUT_STRING(reason, why);
     }
     PUT_STRING(outcome, fl_outcome_name(v.outcome));
@@ -310,6 +313,8 @@ static void put_trial(struct fl_text *out, struct fl_run *run, bool hang)
         put_distance(out, t, &launch, &report);
     if (timed)
         put_times(out, run, fault, uncertainty);
+    if (t->bad_samples_ppm >= 0)
+        PUT_INTEGER(bad_samples_ppm, t->bad_samples_ppm);
     PUT_INTEGER(launches, t->launches);
     PUT_INTEGER(api_calls, t->calls);
     PUT_INTEGER(strategy_calls, t->strategy_calls);

@@ -2,6 +2,7 @@
  * flight, and nothing is ever overwritten; see results.h. */
 #include "harness/results.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "harness/context.h"
 #include "harness/csv.h"
 
 static bool told(const char *what)
@@ -190,9 +190,48 @@ bool fl_results_keep(struct fl_results *r, const struct fl_row *row,
     fl_row_to_csv(row, &line);
     bool ok = write_all(r->csv, line.s, line.n) && !fsync(r->csv);
     fl_text_free(&line);
-    if (!strcmp(fl_row_get(row, FL_COL_as_expected), "no"))
+    if (log && !strcmp(fl_row_get(row, FL_COL_as_expected), "no"))
         keep_log(r, row, log);
     return ok || told(r->path);
+}
+
+static bool copy_file(const char *from, const char *to)
+{
+    struct fl_text text = { 0 };
+    text.s = fl_read_file(from, &text.n);
+    bool ok = text.s ? write_file(to, &text) : told(from);
+    free(text.s);
+    return ok;
+}
+
+/* The files of `folder`/`part` whose names begin with `prefix`. */
+static bool copy_files(const struct fl_results *r, const char *folder,
+                       const char *part, const char *prefix)
+{
+    char *from = fl_format("%s/%s", folder, part), *to = in_folder(r, part);
+    DIR *dir = opendir(from);
+    bool ok = dir || errno == ENOENT || told(from);
+    for (struct dirent *d; ok && dir && (d = readdir(dir)); ) {
+        if (strncmp(d->d_name, prefix, strlen(prefix)) || *d->d_name == '.')
+            continue;
+        char *old = fl_format("%s/%s", from, d->d_name);
+        char *new = fl_format("%s/%s", to, d->d_name);
+        mkdir(to, 0755);
+        ok = copy_file(old, new);
+        free(old);
+        free(new);
+    }
+    if (dir)
+        closedir(dir);
+    free(from);
+    free(to);
+    return ok;
+}
+
+bool fl_results_adopt(const struct fl_results *r, const char *folder)
+{
+    return copy_files(r, folder, "logs", "")
+        && copy_files(r, folder, ".", "trace-");
 }
 
 void fl_results_close(struct fl_results *r)
@@ -203,38 +242,42 @@ void fl_results_close(struct fl_results *r)
     *r = (struct fl_results){ .csv = -1 };
 }
 
-bool fl_results_write_context(const struct fl_results *r, int argc,
-                              char **argv, const struct fl_json *probe)
+bool fl_results_write_context(const struct fl_results *r,
+                              const struct fl_text *context)
 {
-    struct fl_text text = { 0 };
     char *path = in_folder(r, "context.json");
-    fl_context_json(&text, argc, argv, probe);
-    fl_text_puts(&text, "\n");
-    bool ok = write_file(path, &text);
-    fl_text_free(&text);
+    bool ok = write_file(path, context);
     free(path);
     return ok;
 }
 
-char **fl_results_arguments(const char *folder, int *argc)
+struct fl_json *fl_results_read_context(const char *folder)
 {
     char *path = fl_format("%s/context.json", folder), error[128];
     size_t n;
-    char *s = fl_read_file(path, &n), **argv = NULL;
+    char *s = fl_read_file(path, &n);
     struct fl_json *context = s ? fl_json_parse(s, n, error) : NULL;
+    if (!context)
+        fprintf(stderr, "faultlag: %s: %s\n", path,
+                s ? error : strerror(errno));
+    free(s);
+    free(path);
+    return context;
+}
+
+char **fl_results_arguments(const char *folder, int *argc)
+{
+    struct fl_json *context = fl_results_read_context(folder);
     const struct fl_json *all = fl_json_get(context, "arguments");
+    char **argv = all ? fl_alloc(sizeof *argv) : NULL;
     *argc = 0;
     for (const struct fl_json *a = all ? all->first : NULL; a; a = a->next) {
         argv = fl_grow(argv, (size_t)*argc + 1, sizeof *argv);
         argv[(*argc)++] = fl_strdup(a->text ? a->text : "");
     }
-    if (!all)
-        fprintf(stderr, "faultlag: %s: %s\n", path,
-                s ? context ? "no arguments in it" : error : strerror(errno));
-    else if (!argv)
-        argv = fl_alloc(sizeof *argv);
+    if (context && !all)
+        fprintf(stderr, "faultlag: %s/context.json: no arguments in it\n",
+                folder);
     fl_json_free(context);
-    free(s);
-    free(path);
     return argv;
 }

@@ -17,15 +17,20 @@ bool fl_results_resume(struct fl_results *r, const char *path);
  * cells. False, told: the table is not of this version. */
 bool fl_results_skip_done(struct fl_results *r, struct fl_plan *plan,
                           struct fl_cells *cells);
+/* `log`, of a row that deviates, goes to logs/; NULL: there is none. */
 bool fl_results_keep(struct fl_results *r, const struct fl_row *row,
                      const char *log);
+/* Copies what stands beside another folder's table: its trials' logs and the
+ * traces. False, told. */
+bool fl_results_adopt(const struct fl_results *r, const char *folder);
 void fl_results_close(struct fl_results *r);
 
-/* context.json: device, machine, build, arguments. Nothing of the environment
- * but variables that steer CUDA or simgpu. */
-bool fl_results_write_context(const struct fl_results *r, int argc,
-                              char **argv, const struct fl_json *probe);
+/* context.json: device, machine, build, arguments, trials that they make.
+ * Nothing of the environment but variables that steer CUDA or simgpu. */
+bool fl_results_write_context(const struct fl_results *r,
+                              const struct fl_text *context);
+struct fl_json *fl_results_read_context(const char *folder); /* NULL, told */
 /* The arguments in a folder's context.json, after "bench"; NULL, told. */
-char **fl_results_arguments(const char *path, int *argc);
+char **fl_results_arguments(const char *folder, int *argc);
 
 #endif

@@ -28,6 +28,8 @@ struct fl_run {
 
     int result_fd;              /* where the record goes */
     const char *trace_path;     /* or NULL */
+    const char *inspect_path;   /* or NULL */
+    bool record_inputs;
 };
 
 /* ---- device.c ---- */
@@ -38,6 +40,9 @@ struct fl_device_fault {
     char file[256];
     uint32_t line;
     uint32_t block[3], thread[3];
+    uint64_t address;           /* 0: the fault is not about one */
+    uint32_t bytes;
+    bool is_write;
 };
 
 /* Finds out which device this process has, and makes its context. False with
@@ -62,6 +67,10 @@ void fl_record_write(struct fl_run *run, bool hang);
 /* ---- trace.c ---- */
 /* Host calls, device work, fault and report in the Chrome trace format. */
 bool fl_trace_write(struct fl_run *run, const char *path);
+
+/* ---- inspect_trial.c ---- */
+/* Memory and inputs at the report, as one JSON object. */
+bool fl_inspect_write(struct fl_run *run, const char *path);
 
 /* Host time of the fault: what the mapped clock says, narrowed by what the
  * host knows for itself (after the launch began; before the report, and before

@@ -31,7 +31,8 @@ struct slot { struct fl_child child; struct fl_planned *trial; };
 
 static double limit_ms(const struct fl_runner *r, const struct fl_planned *t)
 {
-    double own = (double)fl_json_integer(t->scenario, "limit_ms", 0);
+    double own = strcmp(t->variant, "faulty") ? 0
+        : (double)fl_json_integer(t->scenario, "limit_ms", 0);
     return own > 0 && own < r->limit_s * 1000 ? own : r->limit_s * 1000;
 }
 
@@ -40,7 +41,7 @@ static bool start(struct fl_runner *r, struct slot *slot,
 {
     struct fl_env env;
     char seed[32], limit[32], fd[16];
-    const char *argv[24] = { r->places->trial };
+    const char *argv[28] = { r->places->trial };
     size_t n = 1;
     fl_environment_for(r->places, r->device, &env);
     snprintf(seed, sizeof seed, "%llu", trial->seed);
@@ -58,7 +59,8 @@ static bool start(struct fl_runner *r, struct slot *slot,
         { "--seed", seed }, { "--device", fl_device_kind_name(r->device) },
         { "--mode", trial->schedule ? "seeded" : "free" },
         { "--limit-ms", limit }, { "--result-fd", fd },
-        { "--trace", trial->trace },
+        { "--trace", trial->trace }, { "--inspect", trial->inspect },
+        { "--record-inputs", trial->inputs ? "yes" : NULL },
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i][1]) {
@@ -238,7 +240,7 @@ int fl_runner_run(struct fl_runner *r)
 {
     static struct pool pool;
     struct sigaction action = { .sa_handler = on_signal };
-    size_t next = 0, total = 0;
+    size_t next = 0, total = fl_plan_left(r->plan);
     bool ok = true;
     pool = (struct pool){ 0 };
     sigaction(SIGINT, &action, NULL);
@@ -247,8 +249,6 @@ int fl_runner_run(struct fl_runner *r)
         r->jobs = 1;
     if (r->jobs > MOST_JOBS)
         r->jobs = MOST_JOBS;
-    for (size_t i = 0; i < r->plan->n; i++)
-        total += !r->plan->trials[i].done;
     while (ok && !fl_interrupted && (pool.n || next < r->plan->n)) {
         struct fl_planned *trial = &r->plan->trials[next];
         if (next < r->plan->n && trial->done) {

@@ -13,12 +13,6 @@
 
 #include "harness/launch.h"
 
-enum fl_variant {
-    FL_FAULTY = 1,      /* the planted fault */
-    FL_HEALTHY = 2,     /* the twin: differs by exactly the fault */
-    FL_GUARDED = 4      /* the faulty input against a defence */
-};
-
 /* Whether the faulty variant must commit its fault, by the CPU's account. */
 enum fl_prediction {
     FL_NEVER,           /* this input is good */
@@ -34,8 +28,8 @@ struct fl_scenario {
     const char *stands_for;     /* the real-world report it stands for */
     unsigned variants;          /* set of enum fl_variant */
     unsigned steps;             /* of one trial; 0 means 1 */
-    unsigned limit_ms;          /* shorter time limit of a trial, where a hang
-                                   is to be expected; 0: the usual one */
+    unsigned limit_ms;          /* shorter time limit of a faulty trial, where
+                                   it is to hang; 0: the usual one */
 
     /* The planted access: kernel function and file ("kernels/gather.cu"); its
      * line comes with the beacon. NULL where the host commits the fault. */
@@ -47,6 +41,10 @@ struct fl_scenario {
     bool selftest;              /* for testing the harness; not listed */
     bool extended;              /* in a bench only where --filter matches it,
                                    which keeps the usual bench short */
+
+    /* Before the process makes its context, for what a program does to its
+     * own environment; may be NULL. */
+    void (*before_context)(void);
 
     /* Allocates, fills, uploads. Plain calls, neither counted nor recorded:
      * use fl_must(). Returns the scenario's own state. */
@@ -79,10 +77,17 @@ static inline bool fl_is_faulty(const struct fl_trial *t)
 {
     return fl_variant(t) == FL_FAULTY;
 }
+static inline bool fl_is_defended(const struct fl_trial *t)
+{
+    return fl_variant(t) >= FL_GUARDED;
+}
 unsigned fl_step(const struct fl_trial *t);         /* from 0 */
 /* The trial's own random numbers: a function of the trial's seed and the
  * number of calls so far, the same on every device and strategy. */
 uint64_t fl_random(struct fl_trial *t);
+/* For set-up, where a scenario draws from the seed how many of its samples are
+ * bad: the share is a column, so that trials can be sorted by it. */
+void fl_bad_samples(struct fl_trial *t, int bad, int of);
 
 /* For set-up and checks: a code other than success ends the trial as broken. */
 #define fl_must(t, call) \

@@ -51,6 +51,17 @@ out:
     return r;
 }
 
+struct interval stats_share(size_t k, size_t n)
+{
+    const double z = 1.959963984540054, p = (double)k / (double)n;
+    const double zz = z * z / (double)n, m = (double)n;
+    double middle = (p + zz / 2) / (1 + zz);
+    double half = z * sqrt(p * (1 - p) / m + zz / (4 * m)) / (1 + zz);
+    /* The ends are exact where rounding would miss them. */
+    return (struct interval){ p, n && !k ? 0 : middle - half,
+                              n && k == n ? 1 : middle + half };
+}
+
 struct interval stats_cost(const double *a, const double *b, size_t n,
                            uint64_t seed)
 {

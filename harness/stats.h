@@ -39,6 +39,10 @@ struct effect { double delta, low, high, p; };
 struct effect stats_effect(const double *a, size_t na, const double *b,
                            size_t nb, uint64_t seed);
 
+/* k of n, as a share: Wilson's score interval, 95 %, which knows that five of
+ * five may well have been luck. The share is in `median`; NAN when n is 0. */
+struct interval stats_share(size_t k, size_t n);
+
 /* 1 - median of a[i] / b[i]: what a costs against b when a and b were
  * measured next to each other in turn i. Pairs with b[i] <= 0 are left out. */
 struct interval stats_cost(const double *a, const double *b, size_t n,

@@ -1,4 +1,5 @@
-/* The strategies' hooks, and the table of them made from strategies.def.
+/* The strategies' hooks but those of strategy_*.c, and the table of them all,
+ * made from strategies.def.
  * A launch's own return code is gone by the time a hook runs (nvcc's stub
  * drops it), so launch errors are asked for with cudaGetLastError. */
 #include <cuda.h>
@@ -6,7 +7,7 @@
 #include <string.h>
 
 #include "harness/scenario.h"
-#include "harness/strategy.h"
+#include "harness/strategy_hooks.h"
 
 static void get_last_error(struct fl_trial *t)
 {
@@ -95,6 +96,23 @@ static void event_poll(struct fl_trial *t)
     }
 }
 
+/* ---- dsa ----
+ * A kernel that finds a bad value writes a record to mapped host memory and
+ * leaves, as PyTorch's device-side assertions do; here the beacon's record is
+ * that record. The host looks at it whenever it comes by. No fault happens, so
+ * the context lives; what a kernel does not check is found as under async. */
+static void dsa_look(struct fl_trial *t)
+{
+    if (fl_left_early(t))
+        fl_report(t, "failure record", cudaErrorAssert);
+}
+
+static void dsa_name(struct fl_trial *t)
+{
+    if (fl_left_early(t))
+        fl_name_suspect(t, fl_left_early(t));
+}
+
 /* ---- breadcrumb ----
  * Around each launch its number is written to mapped host memory, in the
  * order of its stream and by the stream itself: the host waits for nothing,
@@ -102,12 +120,10 @@ static void event_poll(struct fl_trial *t)
  * other, so of each stream at most one launch has begun and not ended, and
  * the launch that faults is one of them: it never ends.
  *
- * cuStreamWriteValue32 needs neither a kernel nor a copy engine, and unless
- * told otherwise waits for the stream's earlier work and makes it visible
- * first. Copies of four bytes are no substitute: from host to host memory
- * cudaMemcpyAsync is synchronous. Both ends are needed: with the first alone
- * an idle stream looks busy, with the second alone nobody knows what has
- * begun. */
+ * cuStreamWriteValue32 waits for the stream's earlier work and makes it
+ * visible before it writes. What other ways of leaving crumbs there are, why
+ * this one, and why on both sides: tests/perf/crumbs.cu and its table in
+ * docs/strategies.md. */
 #define CRUMB_STREAMS 64        /* of a trial */
 
 enum { BEGUN, ENDED };
@@ -137,7 +153,7 @@ static void crumbs_start(struct fl_trial *t)
     fl_must(t, cudaGetDriverEntryPointByVersion(
         "cuStreamWriteValue32", &entry, 12000, cudaEnableDefault, &found));
     if (!entry || found != cudaDriverEntryPointSuccess)
-        fl_broken(t, "breadcrumbs need the driver's cuStreamWriteValue32");
+        fl_skip(t, "breadcrumbs need the driver's cuStreamWriteValue32");
     memcpy(&c->write, &entry, sizeof entry);
 }
 
@@ -180,15 +196,13 @@ static void crumbs_read(struct fl_trial *t)
             fl_name_suspect(t, c->seen[i][BEGUN]);
 }
 
-enum { BLOCKING = 1, OWN = 2, INTERVAL = 4 };
+enum { BLOCKING = 1, OWN = 2, INTERVAL = 4, SEES_ALL = 8 };
 
 const struct fl_strategy fl_strategies[] = {
-#define STRATEGY(ident, name_, traits, start_, before, after, end, report, \
-                 summary_) \
+#define STRATEGY(ident, name_, traits, summary_, ...) \
     { .name = name_, .summary = summary_, .blocking = (traits) & BLOCKING, \
       .claims_own = (traits) & OWN, .interval = (traits) & INTERVAL, \
-      .start = start_, .before_launch = before, .after_launch = after, \
-      .step_end = end, .at_report = report },
+      .sees_all = (traits) & SEES_ALL, __VA_ARGS__ },
 #include "harness/strategies.def"
 #undef STRATEGY
     { .name = NULL }

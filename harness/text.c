@@ -74,6 +74,14 @@ char *fl_format(const char *format, ...)
     return s;
 }
 
+char *fl_time_text(double ns)
+{
+    return ns < 1e3 ? fl_format("%.0f ns", ns)
+        : ns < 1e6 ? fl_format("%.1f us", ns / 1e3)
+        : ns < 1e9 ? fl_format("%.2f ms", ns / 1e6)
+        : fl_format("%.2f s", ns / 1e9);
+}
+
 void fl_text_free(struct fl_text *t)
 {
     free(t->s);

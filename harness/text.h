@@ -19,5 +19,6 @@ void *fl_alloc(size_t n);                               /* zeroed */
 void *fl_grow(void *p, size_t n, size_t size);          /* realloc n * size */
 char *fl_strdup(const char *s);
 char *fl_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *fl_time_text(double ns);                          /* "1.52 ms" */
 
 #endif

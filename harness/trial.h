@@ -39,6 +39,7 @@ struct fl_trial {
     enum fl_variant variant;
     uint64_t seed, random_state;
     unsigned step;
+    int64_t bad_samples_ppm;    /* by fl_bad_samples(); -1: no such sweep */
     bool record;                /* keep events, stacks and times */
     bool stamps;                /* device times of each launch (trace) */
 
@@ -54,6 +55,7 @@ struct fl_trial {
     size_t all_good_before;     /* events before it are known good */
     bool names_suspects;        /* the strategy did, see fl_name_suspect() */
     const struct fl_site *site; /* of the launch or call in force */
+    bool in_call;               /* which of the two it is */
     cudaStream_t stream;        /* of the launch in force */
     void *stack_base;           /* where call stacks end */
 
@@ -65,6 +67,7 @@ struct fl_trial {
     jmp_buf raise;              /* where a report or breakage ends up */
     bool can_raise;
     char broken[256];           /* why the trial has no result, or "" */
+    bool skipped;               /* that is: not possible here */
 };
 
 /* Prepares a zeroed trial whose scenario, strategy, variant, seed, record and

@@ -3,6 +3,7 @@
  *   faultlag-trial --scenario S --variant V --strategy T --seed N
  *                  --device sim|cuda|auto --mode free|seeded
  *                  [--limit-ms N] [--result-fd N] [--trace FILE]
+ *                  [--inspect FILE [--record-inputs yes]]
  *   faultlag-trial --catalogue | --probe
  *
  * The parent chooses device, mode and CUDA_LAUNCH_BLOCKING through the
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #include "harness/catalogue.h"
+#include "harness/inputs.h"
+#include "harness/memory.h"
 #include "harness/run.h"
 
 static struct fl_run run;               /* static: it outlives a longjmp */
@@ -26,14 +29,6 @@ static int usage(const char *why, const char *what)
     fprintf(stderr, "faultlag-trial: %s `%s`; this program is started by "
             "faultlag\n", why, what ? what : "");
     return 2;
-}
-
-static enum fl_variant variant_named(const char *name)
-{
-    for (unsigned v = FL_FAULTY; v <= FL_GUARDED; v <<= 1)
-        if (!strcmp(fl_variant_name((enum fl_variant)v), name))
-            return (enum fl_variant)v;
-    return 0;
 }
 
 /* Eight calls that any program makes sooner or later; how many of them still
@@ -126,14 +121,23 @@ static void examine(void)
 static int run_trial(const char *device)
 {
     char error[512];
+    if (run.trial.scenario->before_context)
+        run.trial.scenario->before_context();
     if (!fl_device_open(&run, device, error)) {
         fprintf(stderr, "faultlag-trial: %s\n", error);
         return 3;
     }
     run.trial.record = true;
     run.trial.stamps = run.trace_path != NULL;
+    if (run.inspect_path)
+        fl_memory_watch(__builtin_frame_address(0));
+    if (run.record_inputs)
+        fl_inputs_watch(&run.trial);
     if (prepare()) {
         run_steps();
+        if (run.inspect_path && !fl_inspect_write(&run, run.inspect_path))
+            fprintf(stderr, "faultlag-trial: %s could not be written\n",
+                    run.inspect_path);
         examine();
     }
     fl_watch_stop(&run);
@@ -162,7 +166,8 @@ int main(int argc, char **argv)
         { "strategy", 1, NULL, 't' }, { "seed", 1, NULL, 'n' },
         { "device", 1, NULL, 'd' }, { "mode", 1, NULL, 'm' },
         { "limit-ms", 1, NULL, 'l' }, { "result-fd", 1, NULL, 'f' },
-        { "trace", 1, NULL, 'r' }, { "catalogue", 0, NULL, 'C' },
+        { "trace", 1, NULL, 'r' }, { "inspect", 1, NULL, 'i' },
+        { "record-inputs", 1, NULL, 'I' }, { "catalogue", 0, NULL, 'C' },
         { "probe", 0, NULL, 'P' }, { NULL, 0, NULL, 0 }
     };
     struct fl_trial *t = &run.trial;
@@ -181,13 +186,15 @@ int main(int argc, char **argv)
         case 'l': run.limit_ns = strtoll(optarg, NULL, 10) * 1000000; break;
         case 'f': run.result_fd = atoi(optarg); break;
         case 'r': run.trace_path = optarg; break;
+        case 'i': run.inspect_path = optarg; break;
+        case 'I': run.record_inputs = true; break;
         case 'C': return print_json(fl_catalogue_json);
         case 'P': return print_json(fl_device_json);
         default: return usage("bad option", argv[optind - 1]);
         }
     t->scenario = scenario ? fl_scenario_named(scenario) : NULL;
     t->strategy = fl_strategy_named(strategy);
-    t->variant = variant_named(variant);
+    t->variant = fl_variant_named(variant);
     if (!t->scenario)
         return usage("no scenario", scenario);
     if (!t->strategy)

@@ -102,7 +102,7 @@ static int by_id(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool ids_differ(const struct fl_trials *t, char error[256])
+bool fl_trials_differ(const struct fl_trials *t, char error[256])
 {
     const char **ids = fl_grow(NULL, t->n, sizeof *ids);
     char word[48];
@@ -135,7 +135,7 @@ static bool take_rows(const struct fl_csv *csv, struct fl_trials *t,
         if (!check_row(row, i + 1, error))
             return false;
     }
-    return ids_differ(t, error);
+    return fl_trials_differ(t, error);
 }
 
 bool fl_trials_parse(const char *s, size_t n, struct fl_trials *trials,

@@ -22,6 +22,8 @@ bool fl_trials_read(const char *folder, struct fl_trials *trials,
                     char error[256]);
 bool fl_trials_parse(const char *s, size_t n, struct fl_trials *trials,
                      char error[256]);
+/* No trial is named twice; false with a line in error. */
+bool fl_trials_differ(const struct fl_trials *trials, char error[256]);
 void fl_trials_free(struct fl_trials *trials);
 
 #endif

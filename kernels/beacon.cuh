@@ -16,9 +16,13 @@
  *         return;
  *     y[i] = table[index];
  *
- * True: the kernel is to leave instead of committing. */
+ * True: the kernel is to leave instead of committing. The second form is for
+ * what no check that a kernel would make could see (a pointer that the host
+ * has freed, another warp's progress): it always commits. */
 #define BEACON(beacon, bad, value) \
     ((bad) && beacon_fire((beacon), (value), __LINE__ + 2))
+#define BEACON_UNSEEN(beacon, bad, value) \
+    BEACON(beacon_unseen(beacon), bad, value)
 
 enum { BEACON_FREE, BEACON_TAKEN, BEACON_WRITTEN };
 
@@ -27,6 +31,12 @@ static __device__ uint64_t global_timer_ns(void)
     uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
+}
+
+static __device__ struct fl_beacon beacon_unseen(struct fl_beacon b)
+{
+    b.flags &= ~FL_BEACON_EARLY_OUT;
+    return b;
 }
 
 static __device__ bool beacon_fire(struct fl_beacon b, int64_t value,
@@ -43,6 +53,7 @@ static __device__ bool beacon_fire(struct fl_beacon b, int64_t value,
         r->thread[1] = threadIdx.y;
         r->thread[2] = threadIdx.z;
         r->by_host = 0;
+        r->left = b.flags & FL_BEACON_EARLY_OUT;
         r->value = value;
         r->device_ns = global_timer_ns();
         __threadfence_system();

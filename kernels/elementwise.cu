@@ -27,7 +27,7 @@ __global__ void add4_kernel(float *y, const float *a, int n,
     if (i >= n / 4)
         return;
     float4 *to = (float4 *)y + i;
-    if (BEACON(beacon, (uintptr_t)a % sizeof(float4), (uintptr_t)a % 16))
+    if (BEACON_UNSEEN(beacon, (uintptr_t)a % 16, (uintptr_t)a % 16))
         return;
     float4 v = ((const float4 *)a)[i];
     to->x += v.x;

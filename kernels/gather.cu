@@ -69,6 +69,42 @@ __global__ void clamp_i64_kernel(int64_t *x, int64_t low, int64_t high, int n)
         x[i] = min(max(x[i], low), high);
 }
 
+__global__ void replace_i64_kernel(int64_t *index, int64_t rows, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        index[i] = index[i] >= 0 && index[i] < rows ? index[i] : 0;
+}
+
+struct reduce_least {
+    __device__ int64_t operator()(int64_t a, int64_t b) const
+    {
+        return min(a, b);
+    }
+};
+
+struct reduce_greatest {
+    __device__ int64_t operator()(int64_t a, int64_t b) const
+    {
+        return max(a, b);
+    }
+};
+
+__global__ void range_i64_kernel(int64_t *range, const int64_t *x, int n)
+{
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    for (int i = threadIdx.x; i < n; i += THREADS) {
+        least = min(least, x[i]);
+        greatest = max(greatest, x[i]);
+    }
+    least = block_reduce(least, reduce_least());
+    greatest = block_reduce(greatest, reduce_greatest());
+    if (threadIdx.x == 0) {
+        range[0] = least;
+        range[1] = greatest;
+    }
+}
+
 /* The gradient of a look-up: rows met twice add up. Float atomics, so the last
  * bits depend on the order. */
 __global__ void index_add_kernel(float *dtable, const float *dy,
@@ -149,6 +185,19 @@ extern "C" void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low,
 {
     clamp_i64_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(x, low, high,
                                                                 n);
+}
+
+extern "C" void k_replace_i64(cudaStream_t s, int64_t *index, int64_t rows,
+                              int n)
+{
+    replace_i64_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(index, rows,
+                                                                  n);
+}
+
+extern "C" void k_range_i64(cudaStream_t s, int64_t *range, const int64_t *x,
+                            int n)
+{
+    range_i64_kernel<<<1, THREADS, 0, s>>>(range, x, n);
 }
 
 extern "C" void k_index_add(cudaStream_t s, float *dtable, const float *dy,

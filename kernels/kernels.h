@@ -43,6 +43,10 @@ void k_index_assert(cudaStream_t s, float *y, const float *x,
                     const struct k_index *by, int n_index, int n, int dim,
                     struct fl_beacon beacon);
 void k_clamp_i64(cudaStream_t s, int64_t *x, int64_t low, int64_t high, int n);
+/* index[n]: 0 in the place of one not in [0, rows). */
+void k_replace_i64(cudaStream_t s, int64_t *index, int64_t rows, int n);
+/* range[2] = least and greatest of x[n]; one block. */
+void k_range_i64(cudaStream_t s, int64_t *range, const int64_t *x, int n);
 /* dtable[index[n], :] += dy[n,dim]. Planted: index not in [0, rows). */
 void k_index_add(cudaStream_t s, float *dtable, const float *dy,
                  const int64_t *index, int n, int dim, int64_t rows,
@@ -86,6 +90,26 @@ void k_mean_pool(cudaStream_t s, float *y, const float *x,
 void k_mean_pool_guarded(cudaStream_t s, float *y, const float *x,
                          const int64_t *length, int batch, int capacity,
                          int dim);
+/* Attention over packed sequences, each token over its own sequence's, as
+ * fused kernels of variable length have it: sequence b holds the rows
+ * [first[b], first[b + 1]) of q, k, v and y[rows,dim]. Planted: a row not in
+ * [0, rows). */
+void k_packed_attention(cudaStream_t s, float *y, const float *q,
+                        const float *k, const float *v, const int64_t *first,
+                        int batch, int longest, int64_t rows, int dim,
+                        struct fl_beacon beacon);
+
+/* ---- roi.cu ------------------------------------------------------------- */
+/* box[n,4] (x0, y0, x1, y1), crop[n,4] (x, y, width, height), all of them
+ * shares of the image: the box in the crop, in pixels of a map of size^2. */
+void k_crop_boxes(cudaStream_t s, float *box, const float *crop, float size,
+                  int boxes);
+/* y[images * boxes_an_image, down, across] = the map of the box's image,
+ * sampled at each bin's centre. Planted: a centre outside the map. */
+void k_roi_align(cudaStream_t s, float *y, const float *map,
+                 const float *boxes, int images, int boxes_an_image,
+                 int height, int width, int down, int across,
+                 struct fl_beacon beacon);
 
 /* ---- augment.cu --------------------------------------------------------- */
 /* index[i] = k_augment_row(seed, i, rounds, rows) */
@@ -137,6 +161,11 @@ void k_attention_apply(cudaStream_t s, float *y, const float *p,
 /* y = (x - mean) / sqrt(var + 1e-5) * gamma + beta, over rows of `dim` */
 void k_layernorm(cudaStream_t s, float *y, const float *x, const float *gamma,
                  const float *beta, int rows, int dim);
+/* x[rows,dim] /= sqrt(variance[rows]), the root by Newton's iteration until it
+ * is good to a millionth. Planted: a variance below 0, whose iteration never
+ * ends; the beacon has it in millionths. */
+void k_standardise(cudaStream_t s, float *x, const float *variance, int rows,
+                   int dim, struct fl_beacon beacon);
 
 /* ---- elementwise.cu ----------------------------------------------------- */
 void k_fill_f32(cudaStream_t s, float *x, float value, int n);

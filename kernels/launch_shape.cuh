@@ -14,10 +14,10 @@ static inline unsigned blocks_for(int n, int per_block)
 
 /* Reduces `v` over a block of THREADS threads; every thread gets the result.
  * The order is fixed, so the value is the same in every run. */
-template <typename Op>
-static __device__ float block_reduce(float v, Op op)
+template <typename T, typename Op>
+static __device__ T block_reduce(T v, Op op)
 {
-    __shared__ float part[THREADS];
+    __shared__ T part[THREADS];
     int t = threadIdx.x;
 
     part[t] = v;

@@ -94,7 +94,7 @@ __global__ void partition_kernel(int64_t *order, const uint8_t *mask,
     for (int w = 0; w < WARPS; w++) {
         enum { THE_READ = __LINE__ + 1 };
         int c = *(volatile int *)&kept[w];
-        if (c == 0 && beacon_fire(beacon, w, THE_READ))
+        if (c == 0 && beacon_fire(beacon_unseen(beacon), w, THE_READ))
             return;
         before += w < warp ? c : 0;
         total += c;

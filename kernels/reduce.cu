@@ -45,7 +45,7 @@ __global__ void join_kernel(float *y, const float *part, int parts, int n,
         return;
     float sum = 0;
     for (int p = 0; p < parts; p++) {
-        if (BEACON(beacon, freed, p))
+        if (BEACON_UNSEEN(beacon, freed, p))
             return;
         sum += part[p * n + i];
     }

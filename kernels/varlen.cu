@@ -1,5 +1,5 @@
 /* Sequences of different length in a padded buffer: zeroing the padding,
- * pooling over the valid part. */
+ * pooling over the valid part; and packed without padding: attention. */
 #include "kernels.h"
 #include "launch_shape.cuh"
 #include "beacon.cuh"
@@ -49,6 +49,39 @@ __global__ void mean_pool_guarded_kernel(float *y, const float *x,
     y[e] = sum / live;
 }
 
+/* One thread a (sequence, position, channel), one pass over the keys: what was
+ * summed up is rescaled when a larger score turns up. */
+__global__ void packed_attention_kernel(float *y, const float *q,
+                                        const float *k, const float *v,
+                                        const int64_t *first, int longest,
+                                        int64_t rows, int dim, int n,
+                                        struct fl_beacon beacon)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e >= n)
+        return;
+    int b = e / (longest * dim), at = e / dim % longest, d = e % dim;
+    int64_t begin = first[b], end = first[b + 1], row = begin + at;
+    float top = -INFINITY, sum = 0, mixed = 0, query;
+    if (row >= end)
+        return;
+    if (BEACON(beacon, row < 0 || row >= rows, row))
+        return;
+    query = q[row * dim];
+    for (int64_t key = begin; key < end; key++) {
+        float score = query * k[key * dim];
+        for (int c = 1; c < dim; c++)
+            score += q[row * dim + c] * k[key * dim + c];
+        score *= rsqrtf(dim);
+        float higher = fmaxf(top, score), p = expf(score - higher);
+        float keep = expf(top - higher);
+        sum = sum * keep + p;
+        mixed = mixed * keep + p * v[key * dim + d];
+        top = higher;
+    }
+    y[row * dim + d] = mixed / sum;
+}
+
 extern "C" void k_zero_padding(cudaStream_t s, float *x, const int64_t *length,
                                int batch, int capacity, int dim)
 {
@@ -73,4 +106,15 @@ extern "C" void k_mean_pool_guarded(cudaStream_t s, float *y, const float *x,
     int n = batch * dim;
     mean_pool_guarded_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(
         y, x, length, capacity, dim, n);
+}
+
+extern "C" void k_packed_attention(cudaStream_t s, float *y, const float *q,
+                                   const float *k, const float *v,
+                                   const int64_t *first, int batch,
+                                   int longest, int64_t rows, int dim,
+                                   struct fl_beacon beacon)
+{
+    int n = batch * longest * dim;
+    packed_attention_kernel<<<blocks_for(n, THREADS), THREADS, 0, s>>>(
+        y, q, k, v, first, longest, rows, dim, n, beacon);
 }

@@ -22,12 +22,20 @@ def host_label(ns):
 
 
 Cell = namedtuple("Cell", "workload host kernel measured strategy cost "
-                  "extra_ns pairs")
+                  "extra_ns pairs defence")
+HEALTHY = ("", "healthy")           # rows older than the column have none
+
+
+def contender(row):
+    """What a row competes as: its strategy, or the defence that it ran with
+    in place of one."""
+    variant = row.get("variant") or ""
+    return row.get("strategy") if variant in HEALTHY else variant
 
 
 def turns(run):
-    """{(workload, host ns, kernel ns): {strategy: {repetition: row}}}; the two
-    times are None for a scenario's healthy twin."""
+    """{(workload, host ns, kernel ns): {contender: {repetition: row}}}; the
+    two times are None for a scenario."""
     table = defaultdict(lambda: defaultdict(dict))
     for r in run.throughput:
         workload = r.get("workload") or SPIN
@@ -35,9 +43,9 @@ def turns(run):
                         ("host_work_ns", "kernel_target_ns"))
         rate = data.number(r.get("steps_per_s"))
         if (workload == SPIN and None in (host, kernel)) or not rate \
-                or rate < 0 or not r.get("strategy"):
+                or rate < 0 or not contender(r):
             continue
-        table[workload, host, kernel][r["strategy"]][r.get("repetition")] = r
+        table[workload, host, kernel][contender(r)][r.get("repetition")] = r
     return table
 
 
@@ -54,12 +62,21 @@ def compare(key, strategy, rows, base):
     workload, host, kernel = key
     return Cell(workload, host, kernel,
                 float(np.median(measured)) if measured else None, strategy,
-                stats.cost(a, b), stats.median(extra), len(both))
+                stats.cost(a, b), stats.median(extra), len(both),
+                any((r.get("variant") or "") not in HEALTHY
+                    for r in rows.values()))
 
 
 def cells(run):
-    """Every cell of every strategy but the baseline, spin kernels by host work
-    and length first, scenarios after."""
+    """Every cell of every strategy but the baseline, and of every defence, spin
+    kernels by host work and length first, scenarios after. Kept with the run:
+    many ask, and the bootstrap takes its time."""
+    if "cost_cells" not in vars(run):
+        run.cost_cells = computed_cells(run)
+    return run.cost_cells
+
+
+def computed_cells(run):
     out = []
     for key, by_strategy in sorted(
             turns(run).items(),
@@ -91,7 +108,7 @@ def draw_panel(ax, cells_, strategies, marks, shortest):
         colour, marker = marks[strategy]
         ax.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
         ax.plot(x, mid, color=colour, marker=marker, markersize=6,
-                linewidth=1.6, markeredgecolor="white", markeredgewidth=0.6,
+                linewidth=1.6, markeredgecolor=style.PAPER, markeredgewidth=0.6,
                 label=strategy)
     ax.axhline(0, color=style.INK, linewidth=1, zorder=1)
     ax.set_xscale("log")
@@ -99,12 +116,12 @@ def draw_panel(ax, cells_, strategies, marks, shortest):
     ax.set_xlabel("work of one kernel")
 
 
-def label_axis(ax, kernels, shortest):
+def label_axis(ax, kernels, shortest, apart=2.5):
     """A tick a length, thinned where labels would touch."""
     places, labels, last = [], [], 0
     for kernel in kernels:
         place = axis_place(kernel, shortest)
-        if place > last * 2.5:
+        if place > last * apart:
             places.append(place)
             labels.append(data.nanoseconds(kernel) if kernel else "empty")
             last = place

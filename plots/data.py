@@ -166,16 +166,29 @@ class Run:
             rows[:] = [r for r in rows
                        if r.get("device", self.device) in ("", self.device)]
 
-    def device_label(self):
-        """What a picture says it was measured on. Never a GPU's name for a
-        run on simgpu, whatever the context file claims."""
-        if self.device.startswith("sim"):
-            return "simgpu (software device)"
+    def _device_name(self):
         named = self.context.get("device_name")
         device = self.context.get("device")
         if not named and isinstance(device, dict):
             named = device.get("name")
         return str(named or self.device or "unknown device")
+
+    def is_simulated(self):
+        """Whether any of its files says that the device is simgpu: then it is,
+        whatever the others say."""
+        named = {self._device_name()} | {r.get("device_name") or ""
+                                         for r in self.trials}
+        return self.device.startswith("sim") or \
+            any("simgpu" in n for n in named)
+
+    def device_label(self):
+        """What a picture says it was measured on. Never a GPU's name for a
+        run on simgpu, whatever the context file claims."""
+        return "simgpu (software device)" if self.is_simulated() \
+            else self._device_name()
+
+    def short_name(self):
+        return "simgpu" if self.is_simulated() else self._device_name()
 
     def faulty(self):
         return [r for r in self.trials if r.get("variant") == "faulty"]
@@ -204,6 +217,15 @@ def outcome_counts(rows):
 def outcome_text(rows):
     """`late 7, silent 3`: what became of a cell's trials."""
     return ", ".join(f"{o} {n}" for o, n in outcome_counts(rows).most_common())
+
+
+TIME_UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+def call_name(benchmark):
+    """What an entry of micro.json timed."""
+    return str(benchmark.get("run_name", "?")).replace("/real_time", "") \
+        .replace("/manual_time", "")
 
 
 def nanoseconds(ns, digits=3):

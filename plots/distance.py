@@ -79,7 +79,7 @@ def draw(run):
     if not scenarios:
         return None
     beside = len(strategies) <= SIDE_BY_SIDE
-    grid = 0.5 * len(scenarios)
+    grid = (0.5 if len(scenarios) <= 10 else 0.36) * len(scenarios)
     height = 1.75 + grid * (1 if beside else 2) + (0 if beside else 0.42)
     fig, axes = plt.subplots(1 if beside else 2, 2 if beside else 1,
                              figsize=(style.WIDTH, height), squeeze=False)
@@ -92,7 +92,9 @@ def draw(run):
     style.heading(fig, TITLE, "median over the trials; 0 is the faulting "
                   "launch itself, hatched cells were never reported",
                   run.device_label())
-    fig.subplots_adjust(left=0.15, right=0.985, wspace=0.06,
+    longest = max(map(len, scenarios))
+    fig.subplots_adjust(left=0.15 if longest < 19 else 0.19,
+                        right=0.985, wspace=0.06,
                         hspace=0.42 / grid, top=1 - 0.98 / height,
                         bottom=0.75 / height)
     return fig

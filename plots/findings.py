@@ -161,7 +161,7 @@ def sentence_cost(run):
     if checked and strategy != "async-check":
         worst = max(checked, key=lambda c: c.cost.median)
         text += f"; `async-check`, at its worst, {lost(worst.cost)}"
-    if run.device.startswith("sim"):
+    if run.is_simulated():
         text += " (times of the software device, not of a GPU)"
     return text + "."
 

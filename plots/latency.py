@@ -12,6 +12,7 @@ from style import plt
 TITLE = "How late the host learns of a fault"
 COLUMN = "latency_fault_to_report_ns"
 PANEL_COLUMNS = 2
+PANELS = 8
 
 
 def free_trials(run, scenario, strategy):
@@ -53,7 +54,7 @@ def draw_row(ax, y, rows, trials, mark, low):
             pick = where & (exact == filled)
             ax.plot(np.maximum(times[pick], low), height[pick], marker=shape,
                     color=colour, markersize=5.2, alpha=0.75, linestyle="",
-                    markerfacecolor=colour if filled else "white",
+                    markerfacecolor=colour if filled else style.PAPER,
                     markeredgewidth=1.0, clip_on=False, zorder=3)
     middle = float(np.median(times))
     ax.plot([max(middle, low)] * 2, [y - 0.36, y + 0.36], color=style.INK,
@@ -99,7 +100,7 @@ def legend(fig):
         return plt.Line2D([], [], marker="o", color=style.MUTED, linestyle="",
                           markerfacecolor=fill, markersize=6)
     fig.legend(
-        [point(style.MUTED), point("white"),
+        [point(style.MUTED), point(style.PAPER),
          plt.Line2D([], [], marker="|", color=style.INK, linestyle="",
                     markersize=13, markeredgewidth=2.2),
          plt.Rectangle((0, 0), 1, 1, color=style.FAINT, alpha=0.55)],
@@ -108,8 +109,16 @@ def legend(fig):
         loc="lower center", ncol=4, bbox_to_anchor=(0.5, 0.0))
 
 
+def most_reported(run, strategies):
+    """As many scenarios as a picture can hold: those with the most samples."""
+    def count(scenario):
+        return sum(len(samples(run, scenario, s)) for s in strategies)
+    return sorted(sorted(run.scenarios(), key=lambda s: -count(s))[:PANELS])
+
+
 def draw(run):
-    scenarios, strategies = run.scenarios(), run.strategies()
+    strategies = run.strategies()
+    scenarios = most_reported(run, strategies)
     if not scenarios:
         return None
     marks = style.marks(strategies)
@@ -129,8 +138,11 @@ def draw(run):
         ax.set_visible(False)
         axes[-2, 1].tick_params(axis="x", labelbottom=True)
     style.heading(fig, TITLE, "time from the bad access on the device to the "
-                  "first host call that returned an error; every trial is a "
-                  "point", run.device_label())
+                  "first host call that returned an error" +
+                  ("; every trial is a point" if len(scenarios) ==
+                   len(run.scenarios()) else f"; {PANELS} of "
+                   f"{len(run.scenarios())} scenarios, most samples"),
+                  run.device_label())
     fig.subplots_adjust(left=0.145, right=0.925, wspace=0.22,
                         hspace=0.62 / (panel - 0.62),
                         top=1 - 1.0 / height, bottom=0.72 / height)

@@ -10,7 +10,18 @@ import os
 import sys
 
 FOLDER = "plots"
-PICTURES = ["tradeoff", "latency", "distance", "cost", "timeline"]
+PICTURES = {
+    "tradeoff": "How often a strategy names the faulting launch, over what it "
+                "adds to each launch.",
+    "outcomes": "What becomes of every planted fault under every strategy.",
+    "latency": "Reporting latency: each point is a trial.",
+    "distance": "Distance between the faulting launch and the place blamed.",
+    "cost": "Throughput lost on healthy work, over the length of a kernel.",
+    "defences": "Throughput lost to a defence in the program and to blocking "
+                "every launch.",
+    "model": "Throughput lost, as predicted from single calls and as measured.",
+    "timeline": "Single trials: host calls above, device work below.",
+}
 
 
 def load():
@@ -37,7 +48,7 @@ def make(run, style, names):
 
 
 def main(argv):
-    names = argv[2:] or PICTURES
+    names = argv[2:] or list(PICTURES)
     if len(argv) < 2 or argv[1].startswith("-") or set(names) - set(PICTURES):
         print(__doc__.split("\n\n")[0], f"  NAME: {', '.join(PICTURES)}",
               sep="\n", file=sys.stderr)

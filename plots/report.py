@@ -20,16 +20,6 @@ except ImportError as e:
     sys.exit(f"report: {e.name or e} is missing: apt-get install "
              "python3-matplotlib python3-numpy, or pip install them")
 
-CAPTIONS = {
-    "tradeoff": "How often a strategy names the faulting launch, over what "
-                "it costs.",
-    "latency": "Reporting latency: each point is a trial.",
-    "distance": "Distance between the faulting launch and the place blamed.",
-    "cost": "Throughput lost on healthy work.",
-    "timeline": "One trial: host calls above, device work below.",
-}
-
-
 def cell(text):
     return str(text).replace("|", "\\|").replace("\n", " ")
 
@@ -192,8 +182,7 @@ def micro_lines(run):
     for b in sorted(medians, key=lambda b: data.number(
             b.get("family_index")) or 0):
         time = data.number(b.get("real_time"))
-        scale = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}.get(
-            b.get("time_unit"))
+        scale = data.TIME_UNITS.get(b.get("time_unit"))
         if time is None or scale is None:
             continue
         rate = data.number(b.get("bytes_per_second"))
@@ -203,19 +192,17 @@ def micro_lines(run):
             per_second = data.number(b.get("thread_instructions_per_second"))
             extra = f"{times:.3g} times the host's loop, " \
                 f"{(per_second or 0) / 1e9:.3g}e9 thread instructions/s"
-        name = str(b.get("run_name", "?")).replace("/real_time", "") \
-            .replace("/manual_time", "")
-        rows.append([name, data.nanoseconds(time * scale), extra])
+        rows.append([data.call_name(b), data.nanoseconds(time * scale), extra])
     return table(["call", "median", ""], rows) if rows else []
 
 
 def pictures(run):
     out = []
-    for name in make_plots.PICTURES:
+    for name, caption in make_plots.PICTURES.items():
         path = f"{make_plots.FOLDER}/{name}"
         if os.path.exists(os.path.join(run.folder, path + ".png")):
-            out += [f"![{CAPTIONS[name]}]({path}.png)", "",
-                    f"*{CAPTIONS[name]}* ([SVG]({path}.svg))", ""]
+            out += [f"![{caption}]({path}.png)", "",
+                    f"*{caption}* ([SVG]({path}.svg))", ""]
     return out
 
 
@@ -261,7 +248,7 @@ def cost_sections(run):
 
 def build(run):
     out = [f"# faultlag on {run.device_label()}", ""]
-    if run.device.startswith("sim"):
+    if run.is_simulated():
         out += ["simgpu is a software device: places and outcomes are those "
                 "that CUDA's rules give, times are its own and say nothing "
                 "about a GPU's.", ""]

@@ -42,3 +42,15 @@ def cost(a, b, seed=SEED):
     ratios = [x / y for x, y in zip(a, b) if y > 0]
     m = median(ratios, seed)
     return m and Interval(1 - m.median, 1 - m.high, 1 - m.low)
+
+
+def share(part, whole):
+    """part of whole with Wilson's 95 % score interval, which does not end
+    outside [0, 1] or collapse at its ends; None for no trials."""
+    if not whole:
+        return None
+    z = 1.959963984540054
+    p, n = part / whole, whole
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * (p * (1 - p) / n + z * z / (4 * n * n)) ** 0.5
+    return Interval(p, max(0.0, middle - half), min(1.0, middle + half))

@@ -1,7 +1,8 @@
-"""How every picture looks: 9 inches wide (900 px in a README), light, the
-Okabe-Ito palette, each strategy with a colour and a marker of its own, and
+"""How every picture looks: 9 inches wide (900 px in a README), light or dark,
+the Okabe-Ito palette, each strategy with a colour and a marker of its own, and
 files that are the same bytes for the same data."""
 import os
+import re
 
 import matplotlib
 
@@ -11,9 +12,18 @@ import matplotlib.pyplot as plt  # noqa: E402
 WIDTH = 9.0
 DPI = 200
 
-INK, MUTED, FAINT = "#1a1a1a", "#5f6368", "#d9dce1"
+# What apply() changes; read them when drawing, not at import.
+PAPER, INK, MUTED, FAINT = "#ffffff", "#1a1a1a", "#5f6368", "#d9dce1"
+EMPTY, HATCH = "#f4f5f7", "#b5bac2"
+DARK = False
+THEMES = {
+    "light": (PAPER, INK, MUTED, FAINT, EMPTY, HATCH),
+    "dark": ("#0d1117", "#e6edf3", "#9aa4af", "#30363d", "#1a2029", "#4b535d"),
+}
+
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
+SLATE = "#3a3f46"
 
 # No two share both; the colour alone is never needed to tell them apart.
 STRATEGY_MARKS = {
@@ -31,10 +41,28 @@ SPARE_MARKS = [(c, m) for m in "pHv" for c in (MUTED, BLACK, GREEN, BLUE)]
 def marks(strategies):
     """Colour and marker of each strategy, also of ones not known here."""
     spare = iter(SPARE_MARKS * (1 + len(strategies)))
-    return {s: STRATEGY_MARKS.get(s) or next(spare) for s in strategies}
+    found = {s: STRATEGY_MARKS.get(s) or next(spare) for s in strategies}
+    return {s: (colour(c), m) for s, (c, m) in found.items()}
 
 
-def apply():
+def colour(c):
+    """The palette's colour on the paper in use: what is too dark for a dark
+    one is made lighter, and stays the same hue."""
+    lighter = {BLACK: INK, BLUE: "#4a9fdb", SLATE: "#5d6671"}
+    return lighter.get(c, c) if DARK else c
+
+
+def on(c):
+    """The ink that is read best on an area of this colour."""
+    red, green, blue = matplotlib.colors.to_rgb(c)
+    return "#1a1a1a" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.45 \
+        else "#ffffff"
+
+
+def apply(theme="light"):
+    global PAPER, INK, MUTED, FAINT, EMPTY, HATCH, DARK
+    PAPER, INK, MUTED, FAINT, EMPTY, HATCH = THEMES[theme]
+    DARK = theme == "dark"
     plt.rcParams.update({
         "font.family": "DejaVu Sans", "font.size": 10,
         "axes.titlesize": 10.5, "axes.titleweight": "bold",
@@ -46,8 +74,9 @@ def apply():
         "xtick.color": INK, "ytick.color": INK,
         "xtick.labelsize": 9, "ytick.labelsize": 9.5,
         "legend.frameon": False, "legend.fontsize": 9,
-        "figure.facecolor": "white", "savefig.facecolor": "white",
-        "hatch.linewidth": 0.6, "hatch.color": "#b5bac2",
+        "figure.facecolor": PAPER, "savefig.facecolor": PAPER,
+        "axes.facecolor": PAPER,
+        "hatch.linewidth": 0.6, "hatch.color": HATCH,
         "svg.hashsalt": "faultlag", "svg.fonttype": "path",
     })
 
@@ -63,12 +92,27 @@ def heading(fig, title, subtitle, device):
              va="top", ha="right")
 
 
-def save(fig, folder, name):
-    """Writes name.png and name.svg; returns the file names."""
+def shorten(path):
+    """An SVG without indentation, and with coordinates to a hundredth of a
+    point: a fifth smaller, and the same to the eye."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    text = re.sub(r'( d="[^"]*"|translate\([^)]*\)| (?:x|y|points)="[^"]*")',
+                  lambda m: re.sub(r"(\.\d\d)\d+", r"\1", m[0]), text)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(re.sub(r"(?m)^ +", "", text))
+
+
+def save(fig, folder, name, kinds=("png", "svg"), source=None):
+    """Writes name.png and name.svg, or one of the two; returns the file names.
+    source: what an SVG says it was drawn from."""
     os.makedirs(folder, exist_ok=True)
-    for ext, metadata in (("png", {"Software": None}),
-                          ("svg", {"Date": None, "Creator": "faultlag"})):
-        fig.savefig(os.path.join(folder, f"{name}.{ext}"), dpi=DPI,
-                    metadata=metadata)
+    metadata = {"png": {"Software": None},
+                "svg": {"Date": None, "Creator": "faultlag", "Source": source}}
+    for ext in kinds:
+        path = os.path.join(folder, f"{name}.{ext}")
+        fig.savefig(path, dpi=DPI, metadata=metadata[ext])
+        if ext == "svg":
+            shorten(path)
     plt.close(fig)
-    return [f"{name}.png", f"{name}.svg"]
+    return [f"{name}.{ext}" for ext in kinds]

@@ -112,15 +112,14 @@ def draw_bars(ax, trace, rows, span):
         c = colour(trace, s)
         ax.add_patch(plt.Rectangle(
             (left, y - LANE / 2), max(right - left, width * 0.0009), LANE,
-            facecolor=c, edgecolor="white", linewidth=0.4, zorder=2,
+            facecolor=c, edgecolor=style.PAPER, linewidth=0.4, zorder=2,
             hatch="////" if "not finish" in s["cat"] else None))
         name = s["name"]
         seen = min(right, span[1]) - max(left, span[0])
         if seen > width * 0.0105 * len(name):
             ax.text((max(left, span[0]) + min(right, span[1])) / 2, y, name,
                     ha="center", va="center", fontsize=7.5, clip_on=True,
-                    color="white" if c in (style.BLUE, FAULTED)
-                    else style.INK, zorder=4,
+                    color=style.on(c), zorder=4,
                     bbox={"facecolor": c, "edgecolor": "none", "pad": 0.8}
                     if "not finish" in s["cat"] else None)
 
@@ -145,7 +144,8 @@ def mark(ax, x, text, y, align, colour_=FAULTED, line="-"):
                 textcoords="offset points", ha=align, va="center",
                 fontsize=8.5, color=colour_, fontweight="bold", zorder=6,
                 annotation_clip=False,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+                bbox={"facecolor": style.PAPER, "edgecolor": "none",
+                      "pad": 1})
 
 
 def reporting_slice(trace):

@@ -18,10 +18,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
     cudaStream_t stream = l->net.stream;
     const int64_t *neighbour = l->neighbour[b].dev;
 
-    if (fl_variant(t) == FL_GUARDED)
-        FL_LAUNCH(t, stream, k_index_select_guarded(
-            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
-    else
+    if (!lookup_guarded(t, l, b))
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
@@ -33,24 +30,14 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
                         "the next call that is checked is the step's end"),
             EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(700, "recall", "train_step"),
+            EXPECT_LOG(700, "lookup_encode", "train_step"),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT_WAITED(700, "recall"));
-}
-
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
 }
 
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 
@@ -60,7 +47,8 @@ const struct fl_scenario scenario_bad_gather = {
     .stands_for = "illegal memory access blamed on an innocent later line, "
         "true place a custom or embedding kernel several calls earlier "
         "(pytorch/pytorch #42077, PaddlePaddle/PaddleNLP #6031)",
-    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED | FL_CLAMPED | FL_REPLACED
+        | FL_CHECKED,
     .steps = STEPS,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",

@@ -11,12 +11,12 @@
 #include "net.h"
 #include "reference.h"
 
-enum { BAD_STEP = STEPS - 1, UNCUT = 1 << 28 };
+enum { UNCUT = 1 << 28 };
 
 struct state {
     struct net net;
-    struct floats w_in, features[STEPS], loss;
-    struct indices length[STEPS], label[STEPS];
+    struct inputs in;
+    struct indices length[STEPS];
     float *x, *pooled;
     int bad_sequence;
     int64_t twin_length;
@@ -27,19 +27,13 @@ static void *setup(struct fl_trial *t)
     static struct state s;
 
     net_create(t, &s.net);
-    s.w_in = new_floats(t, DIM * DIM, 0.3f);
-    upload_floats(t, &s.w_in);
-    s.loss = new_floats(t, 1, 0);
+    s.in = new_inputs(t, BATCH);
     s.x = device_floats(t, TOKENS * DIM);
     s.pooled = device_floats(t, BATCH * DIM);
     for (int b = 0; b < STEPS; b++) {
-        s.features[b] = new_floats(t, TOKENS * DIM, 1);
         s.length[b] = new_indices(t, BATCH);
-        s.label[b] = new_indices(t, BATCH);
-        for (int i = 0; i < BATCH; i++) {
+        for (int i = 0; i < BATCH; i++)
             s.length[b].host[i] = 1 + random_below(t, SEQ);
-            s.label[b].host[i] = random_below(t, CLASSES);
-        }
     }
     s.bad_sequence = (int)random_below(t, BATCH);
     s.twin_length = s.length[BAD_STEP].host[s.bad_sequence];
@@ -50,18 +44,15 @@ static void *setup(struct fl_trial *t)
 
 PROGRAM static void load_batch(struct fl_trial *t, struct state *s, unsigned b)
 {
-    load_floats(t, &s->net, &s->features[b]);
+    load_inputs(t, &s->net, &s->in, b);
     load_indices(t, &s->net, &s->length[b]);
-    load_indices(t, &s->net, &s->label[b]);
 }
 
 PROGRAM static void project(struct fl_trial *t, struct state *s, unsigned b)
 {
     cudaStream_t stream = s->net.stream;
 
-    FL_LAUNCH(t, stream, k_linear(stream, s->x, s->features[b].dev,
-                                  s->w_in.dev, NULL, TOKENS, DIM, DIM));
-    FL_LAUNCH(t, stream, k_gelu(stream, s->x, s->x, TOKENS * DIM));
+    net_project(t, &s->net, s->x, &s->in.features[b]);
     FL_LAUNCH(t, stream, k_zero_padding(stream, s->x, s->length[b].dev, BATCH,
                                         SEQ, DIM));
 }
@@ -85,6 +76,8 @@ PROGRAM static void pool(struct fl_trial *t, struct state *s, unsigned b)
                         "the copy of the loss is the next call with one"),
             EXPECT_NOT_WAITED(700, "net_classify", "read_loss"),
             EXPECT_CRUMBS(700, "pool", "read_loss"),
+            EXPECT_LOG(700, "net_classify", "read_loss"),
+            EXPECT_DSA("pool", "read_loss"),
             EXPECT_WAITED(700, "pool"));
 }
 
@@ -96,15 +89,6 @@ PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
     net_classify(t, &s->net, s->pooled, BATCH);
 }
 
-PROGRAM static void read_loss(struct fl_trial *t, struct state *s)
-{
-    cudaStream_t stream = s->net.stream;
-
-    FL_CALL(t, cudaMemcpyAsync(s->loss.host, s->net.loss, sizeof(float),
-                               cudaMemcpyDeviceToHost, stream));
-    FL_WAIT(t, stream, cudaStreamSynchronize(stream));
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
     struct state *s = state;
@@ -112,10 +96,8 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
     load_batch(t, s, b);
     forward(t, s, b);
-    net_loss(t, &s->net, s->label[b].dev, BATCH);
-    net_backward(t, &s->net, s->pooled, BATCH);
-    net_update(t, &s->net);
-    read_loss(t, s);
+    net_learn(t, &s->net, s->pooled, &s->in.label[b]);
+    read_loss(t, &s->net, true);
     FL_STEP_END(t);
 }
 
@@ -124,14 +106,7 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 static enum fl_prediction predict(const struct fl_trial *t, const void *state)
 {
     const struct state *s = state;
-
-    if (fl_variant(t) == FL_GUARDED)
-        return FL_NEVER;
-    for (int b = 0; b < STEPS; b++)
-        for (int i = 0; i < BATCH; i++)
-            if (s->length[b].host[i] > SEQ)
-                return FL_ALWAYS;
-    return FL_NEVER;
+    return predict_outside(t, s->length, 1, SEQ + 1);
 }
 
 /* All channels of the sequence leave the buffer together; which of them leaves
@@ -157,9 +132,7 @@ static enum fl_data check(struct fl_trial *t, void *state)
             if (length[i] > SEQ)
                 length[i] = fl_variant(t) == FL_GUARDED ? SEQ : s->twin_length;
         }
-        ref_linear(x, s->features[b].host, s->w_in.host, NULL, TOKENS, DIM,
-                   DIM);
-        ref_gelu(x, x, TOKENS * DIM);
+        net_ref_project(&s->net, x, &s->in.features[b]);
         for (int i = 0; i < TOKENS * DIM; i++)
             if (i / DIM % SEQ >= length[i / (SEQ * DIM)])
                 x[i] = 0;
@@ -170,7 +143,7 @@ static enum fl_data check(struct fl_trial *t, void *state)
                 sum += x[(i / DIM * SEQ + p) * DIM + i % DIM];
             pooled[i] = (float)(sum / (double)length[i / DIM]);
         }
-        net_ref_train(&s->net, pooled, s->label[b].host, BATCH);
+        net_ref_train(&s->net, pooled, s->in.label[b].host, BATCH);
     }
     return net_check(&s->net);
 }

@@ -1,29 +1,23 @@
 /* See lookup.h. */
 #include "lookup.h"
 
-#include "reference.h"
-
-enum { BAD_STEP = STEPS - 1 };
-
 void *lookup_setup(struct fl_trial *t, int64_t bad_row)
 {
     static struct lookup l;
 
     net_create(t, &l.net);
+    l.in = new_inputs(t, TOKENS);
     l.memory = new_floats(t, ROWS * DIM, 1);
-    l.w_in = new_floats(t, DIM * DIM, 0.3f);
     upload_floats(t, &l.memory);
-    upload_floats(t, &l.w_in);
     l.x = device_floats(t, TOKENS * DIM);
     l.recalled = device_floats(t, TOKENS * DIM);
+    fl_must(t, cudaMalloc((void **)&l.range, 2 * sizeof *l.range));
+    fl_must(t, cudaHostAlloc((void **)&l.host_range, 2 * sizeof *l.range,
+                             cudaHostAllocDefault));
     for (int b = 0; b < STEPS; b++) {
-        l.features[b] = new_floats(t, TOKENS * DIM, 1);
         l.neighbour[b] = new_indices(t, TOKENS);
-        l.label[b] = new_indices(t, TOKENS);
-        for (int i = 0; i < TOKENS; i++) {
+        for (int i = 0; i < TOKENS; i++)
             l.neighbour[b].host[i] = random_below(t, ROWS);
-            l.label[b].host[i] = random_below(t, CLASSES);
-        }
     }
     l.bad_token = (int)random_below(t, TOKENS);
     l.bad_row = bad_row;
@@ -33,21 +27,46 @@ void *lookup_setup(struct fl_trial *t, int64_t bad_row)
     return &l;
 }
 
-PROGRAM void lookup_load(struct fl_trial *t, struct lookup *l, unsigned batch)
+PROGRAM static void lookup_load(struct fl_trial *t, struct lookup *l,
+                                unsigned b)
 {
-    load_floats(t, &l->net, &l->features[batch]);
-    load_indices(t, &l->net, &l->neighbour[batch]);
-    load_indices(t, &l->net, &l->label[batch]);
+    load_inputs(t, &l->net, &l->in, b);
+    load_indices(t, &l->net, &l->neighbour[b]);
 }
 
-PROGRAM void lookup_project(struct fl_trial *t, struct lookup *l,
-                            unsigned batch)
+bool lookup_guarded(struct fl_trial *t, struct lookup *l, unsigned b)
 {
     cudaStream_t stream = l->net.stream;
+    int64_t *neighbour = l->neighbour[b].dev;
 
-    FL_LAUNCH(t, stream, k_linear(stream, l->x, l->features[batch].dev,
-                                  l->w_in.dev, NULL, TOKENS, DIM, DIM));
-    FL_LAUNCH(t, stream, k_gelu(stream, l->x, l->x, TOKENS * DIM));
+    switch (fl_variant(t)) {
+    case FL_GUARDED:
+        FL_LAUNCH(t, stream, k_index_select_guarded(
+            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
+        return true;
+    case FL_CLAMPED:
+        FL_LAUNCH(t, stream, k_clamp_i64(stream, neighbour, 0, ROWS - 1,
+                                         TOKENS));
+        return false;
+    case FL_REPLACED:
+        FL_LAUNCH(t, stream, k_replace_i64(stream, neighbour, ROWS, TOKENS));
+        return false;
+    default:
+        return false;
+    }
+}
+
+PROGRAM bool safe_index(struct fl_trial *t, struct lookup *l,
+                        const struct indices *index, int64_t rows)
+{
+    cudaStream_t stream = l->net.stream;
+    const int64_t *range = l->host_range;
+
+    FL_LAUNCH(t, stream, k_range_i64(stream, l->range, index->dev, index->n));
+    FL_CALL(t, cudaMemcpyAsync(l->host_range, l->range, 2 * sizeof *range,
+                               cudaMemcpyDeviceToHost, stream));
+    FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+    return range[0] >= 0 && range[1] < rows;
 }
 
 PROGRAM void lookup_encode(struct fl_trial *t, struct lookup *l)
@@ -59,11 +78,22 @@ PROGRAM void lookup_encode(struct fl_trial *t, struct lookup *l)
     net_classify(t, &l->net, l->x, TOKENS);
 }
 
-PROGRAM void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch)
+PROGRAM void lookup_step(struct fl_trial *t, struct lookup *l,
+                         void (*recall)(struct fl_trial *t, struct lookup *l,
+                                        unsigned batch))
 {
-    net_loss(t, &l->net, l->label[batch].dev, TOKENS);
-    net_backward(t, &l->net, l->x, TOKENS);
-    net_update(t, &l->net);
+    unsigned b = fl_step(t) % STEPS;
+
+    lookup_load(t, l, b);
+    /* A batch that is refused is not learnt from; the one before it is, again,
+     * so that a step is as much work as any. */
+    if (fl_variant(t) == FL_CHECKED
+        && !safe_index(t, l, &l->neighbour[b], ROWS))
+        b = (b + STEPS - 1) % STEPS;
+    net_project(t, &l->net, l->x, &l->in.features[b]);
+    recall(t, l, b);
+    lookup_encode(t, l);
+    net_learn(t, &l->net, l->x, &l->in.label[b]);
 }
 
 /* ---- the oracle ---- */
@@ -71,16 +101,7 @@ PROGRAM void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch)
 enum fl_prediction lookup_predict(const struct fl_trial *t, const void *state)
 {
     const struct lookup *l = state;
-
-    if (fl_variant(t) == FL_GUARDED)
-        return FL_NEVER;
-    for (int b = 0; b < STEPS; b++)
-        for (int i = 0; i < TOKENS; i++) {
-            int64_t row = l->neighbour[b].host[i];
-            if (row < 0 || row >= ROWS)
-                return FL_ALWAYS;
-        }
-    return FL_NEVER;
+    return predict_outside(t, l->neighbour, 0, ROWS);
 }
 
 bool lookup_commits(const struct fl_trial *t, const void *state,
@@ -98,11 +119,13 @@ static void add_recalled(const struct fl_trial *t, const struct lookup *l,
 {
     for (int i = 0; i < TOKENS; i++) {
         int64_t row = l->neighbour[b].host[i];
-        if (b == BAD_STEP && i == l->bad_token) {
-            if (fl_variant(t) == FL_GUARDED)
-                continue;
-            row = l->twin_row;
-        }
+        if (b == BAD_STEP && i == l->bad_token)
+            switch (fl_variant(t)) {
+            case FL_GUARDED: continue;      /* zeros */
+            case FL_CLAMPED: row = row < 0 ? 0 : ROWS - 1; break;
+            case FL_REPLACED: row = 0; break;
+            default: row = l->twin_row;
+            }
         for (int d = 0; d < DIM; d++)
             x[i * DIM + d] += l->memory.host[row * DIM + d];
     }
@@ -115,13 +138,13 @@ enum fl_data lookup_check_with(struct fl_trial *t, struct lookup *l,
 {
     static float x[TOKENS * DIM];
 
-    for (unsigned b = 0; b < STEPS; b++) {
-        ref_linear(x, l->features[b].host, l->w_in.host, NULL, TOKENS, DIM,
-                   DIM);
-        ref_gelu(x, x, TOKENS * DIM);
+    for (unsigned step = 0; step < STEPS; step++) {
+        bool refused = step == BAD_STEP && fl_variant(t) == FL_CHECKED;
+        unsigned b = refused ? BAD_STEP - 1 : step;
+        net_ref_project(&l->net, x, &l->in.features[b]);
         add(t, l, b, x);
         net_ref_encode(&l->net, x, NULL);
-        net_ref_train(&l->net, x, l->label[b].host, TOKENS);
+        net_ref_train(&l->net, x, l->in.label[b].host, TOKENS);
     }
     return net_check(&l->net);
 }

@@ -12,22 +12,37 @@ enum { ROWS = 256 };
 
 struct lookup {
     struct net net;
-    struct floats memory, w_in, features[STEPS];
-    struct indices neighbour[STEPS], label[STEPS];
+    struct inputs in;
+    struct floats memory;
+    struct indices neighbour[STEPS];
     float *x, *recalled;    /* recalled: what the look-up must fill */
+    int64_t *range, *host_range;    /* of what safe_index() has seen */
     int bad_token;
     int64_t bad_row, twin_row;
 };
 
 void *lookup_setup(struct fl_trial *t, int64_t bad_row);
 
-void lookup_load(struct fl_trial *t, struct lookup *l, unsigned batch);
-/* Before the look-up: 2 launches; after it: 16 and 6. */
-void lookup_project(struct fl_trial *t, struct lookup *l, unsigned batch);
+/* A step without its end: load, project, recall, encode (16 launches), learn.
+ * `recall` is the scenario's look-up, or what it does to x in its place; then
+ * zeros are recalled. */
+void lookup_step(struct fl_trial *t, struct lookup *l,
+                 void (*recall)(struct fl_trial *t, struct lookup *l,
+                                unsigned batch));
 void lookup_encode(struct fl_trial *t, struct lookup *l);
-void lookup_learn(struct fl_trial *t, struct lookup *l, unsigned batch);
 
-/* The oracle; a guarded look-up has taken zeros for the bad row. */
+/* What a variant does about a bad row just before the look-up: guarded looks up
+ * itself, with zeros for it; clamped and replaced put another in its place.
+ * False: the scenario is to look up. */
+bool lookup_guarded(struct fl_trial *t, struct lookup *l, unsigned batch);
+
+/* The well-known check from outside: index.min() >= 0 and index.max() < rows.
+ * It takes a launch, a copy and a wait, and refuses indices that count from the
+ * end. */
+bool safe_index(struct fl_trial *t, struct lookup *l,
+                const struct indices *index, int64_t rows);
+
+/* The oracle. */
 enum fl_prediction lookup_predict(const struct fl_trial *t, const void *l);
 bool lookup_commits(const struct fl_trial *t, const void *l,
                     const struct fl_beacon_record *beacon);

@@ -7,7 +7,7 @@
  * The defence is to look at the pointer and fall back to single loads. */
 #include "lookup.h"
 
-enum { BAD_STEP = STEPS - 1, ALIGNED = 4, MISALIGNED = 5 };
+enum { ALIGNED = 4, MISALIGNED = 5 };
 
 static struct floats whole;     /* the tensor that is sliced */
 
@@ -43,24 +43,14 @@ PROGRAM static void add_slice(struct fl_trial *t, struct lookup *l, unsigned b)
                         "the next call that is checked is the step's end"),
             EXPECT_NOT_WAITED(716, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(716, "add_slice", "train_step"),
+            EXPECT_LOG(716, "lookup_encode", "train_step"),
+            EXPECT_DSA_BLIND(716, "train_step"),
             EXPECT_WAITED(716, "add_slice"));
-}
-
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    add_slice(t, l, b);
-    lookup_encode(t, l);    /* nothing is recalled here: adds zeros */
 }
 
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, add_slice);
     FL_STEP_END(t);
 }
 
@@ -104,7 +94,6 @@ const struct fl_scenario scenario_misaligned_vector = {
         "an extension's int4 load on a view (Jim137/qkan #26)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "add4_kernel",
     .fault_file = "kernels/elementwise.cu",
     .guard = "a scalar kernel when the pointer is not aligned",

@@ -17,32 +17,18 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
     cudaStream_t stream = l->net.stream;
     const int64_t *neighbour = l->neighbour[b].dev;
 
-    if (fl_variant(t) == FL_GUARDED)
-        FL_LAUNCH(t, stream, k_index_select_guarded(
-            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
-    else
+    if (!lookup_guarded(t, l, b))
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT("*", FL_SILENT, 0, NULL, FL_REPORT,
                 .note = "the table ends inside a mapped page"));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 
@@ -55,7 +41,6 @@ const struct fl_scenario scenario_near_miss_gather = {
         "#24698)",
     .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the kernel checks each index and takes zeros for a bad one",

@@ -17,33 +17,19 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
     cudaStream_t stream = l->net.stream;
     const int64_t *neighbour = l->neighbour[b].dev;
 
-    if (fl_variant(t) == FL_GUARDED)
-        FL_LAUNCH(t, stream, k_index_select_guarded(
-            stream, l->recalled, l->memory.dev, neighbour, TOKENS, DIM, ROWS));
-    else
+    if (!lookup_guarded(t, l, b))
         FL_PLANT(t, stream, k_index_select(stream, l->recalled, l->memory.dev,
                                            neighbour, TOKENS, DIM, ROWS,
                                            fl_beacon(t)),
+            EXPECT_DSA("recall", "train_step"),
             EXPECT("*", FL_SILENT, 0, NULL, FL_REPORT,
                 .note = "other tensors lie before the table, in the same 2 MiB "
                         "of mapped memory"));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 
@@ -53,9 +39,9 @@ const struct fl_scenario scenario_negative_index = {
     .stands_for = "ignore_index fillers (-1, -100) that reach an indexing "
         "kernel (huggingface/transformers #2718); silence: a GPU lets small "
         "overruns pass (risc0/risc0 #3803)",
-    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED | FL_CLAMPED | FL_REPLACED
+        | FL_CHECKED,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
     .guard = "the kernel checks each index and takes zeros for a bad one",

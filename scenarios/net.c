@@ -75,6 +75,26 @@ float *device_floats(struct fl_trial *t, int n)
     return f;
 }
 
+struct inputs new_inputs(struct fl_trial *t, int rows)
+{
+    struct inputs in;
+
+    for (int b = 0; b < STEPS; b++) {
+        in.features[b] = new_floats(t, TOKENS * DIM, 1);
+        in.label[b] = new_indices(t, rows);
+        for (int i = 0; i < rows; i++)
+            in.label[b].host[i] = random_below(t, CLASSES);
+    }
+    return in;
+}
+
+PROGRAM void load_inputs(struct fl_trial *t, struct net *n,
+                         const struct inputs *in, unsigned b)
+{
+    load_floats(t, n, &in->features[b]);
+    load_indices(t, n, &in->label[b]);
+}
+
 static struct floats parameter(struct fl_trial *t, int n, float scale)
 {
     struct floats f = new_floats(t, n, scale);
@@ -96,6 +116,7 @@ void net_create(struct fl_trial *t, struct net *n)
 {
     fl_must(t, cudaStreamCreateWithFlags(&n->stream, cudaStreamNonBlocking));
 
+    n->w_in = parameter(t, DIM * DIM, 0.3f);
     n->wq = parameter(t, DIM * DIM, 0.3f);
     n->wk = parameter(t, DIM * DIM, 0.3f);
     n->wv = parameter(t, DIM * DIM, 0.3f);
@@ -123,11 +144,23 @@ void net_create(struct fl_trial *t, struct net *n)
     n->dlogits = device_floats(t, TOKENS * CLASSES);
     n->losses = device_floats(t, TOKENS);
     n->loss = device_floats(t, 1);
+    fl_must(t, cudaHostAlloc((void **)&n->host_loss, sizeof *n->host_loss,
+                             cudaHostAllocDefault));
     n->dhead_w = device_floats(t, DIM * CLASSES);
     n->dhead_b = device_floats(t, CLASSES);
 }
 
 /* ---- the device's side ---- */
+
+PROGRAM void net_project(struct fl_trial *t, struct net *n, float *x,
+                         const struct floats *features)
+{
+    cudaStream_t s = n->stream;
+
+    FL_LAUNCH(t, s, k_linear(s, x, features->dev, n->w_in.dev, NULL, TOKENS,
+                             DIM, DIM));
+    FL_LAUNCH(t, s, k_gelu(s, x, x, TOKENS * DIM));
+}
 
 PROGRAM void net_attention(struct fl_trial *t, struct net *n, float *x,
                            const int64_t *length)
@@ -211,7 +244,30 @@ PROGRAM void net_update(struct fl_trial *t, struct net *n)
     FL_LAUNCH(t, s, k_sgd(s, n->head_b.dev, n->dhead_b, RATE, CLASSES));
 }
 
+PROGRAM void net_learn(struct fl_trial *t, struct net *n, const float *pooled,
+                       const struct indices *label)
+{
+    net_loss(t, n, label->dev, label->n);
+    net_backward(t, n, pooled, label->n);
+    net_update(t, n);
+}
+
+PROGRAM void read_loss(struct fl_trial *t, struct net *n, bool wait)
+{
+    FL_CALL(t, cudaMemcpyAsync(n->host_loss, n->loss, sizeof *n->host_loss,
+                               cudaMemcpyDeviceToHost, n->stream));
+    if (wait)
+        FL_WAIT(t, n->stream, cudaStreamSynchronize(n->stream));
+}
+
 /* ---- the CPU's side ---- */
+
+void net_ref_project(const struct net *n, float *x,
+                     const struct floats *features)
+{
+    ref_linear(x, features->host, n->w_in.host, NULL, TOKENS, DIM, DIM);
+    ref_gelu(x, x, TOKENS * DIM);
+}
 
 void net_ref_encode(const struct net *n, float *x, const int64_t *length)
 {
@@ -256,15 +312,21 @@ void net_ref_learn(struct net *n, const float *pooled, const float *dlogits,
     ref_sgd(n->head_b.host, db, RATE, CLASSES);
 }
 
-void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
-                   int rows)
+const float *net_ref_loss(struct net *n, const float *pooled,
+                          const int64_t *label, int rows)
 {
     static float logits[TOKENS * CLASSES], dlogits[TOKENS * CLASSES];
 
     ref_linear(logits, pooled, n->head_w.host, n->head_b.host, rows, DIM,
                CLASSES);
     n->ref_loss = ref_cross_entropy(dlogits, logits, label, rows, CLASSES);
-    net_ref_learn(n, pooled, dlogits, rows);
+    return dlogits;
+}
+
+void net_ref_train(struct net *n, const float *pooled, const int64_t *label,
+                   int rows)
+{
+    net_ref_learn(n, pooled, net_ref_loss(n, pooled, label, rows), rows);
 }
 
 enum fl_data compare_floats(const float *dev, const float *right, int n)
@@ -287,4 +349,17 @@ enum fl_data net_check(struct net *n)
     if (loss != FL_DATA_RIGHT)
         return loss;
     return compare_floats(n->head_w.dev, n->head_w.host, DIM * CLASSES);
+}
+
+enum fl_prediction predict_outside(const struct fl_trial *t,
+                                   const struct indices batch[STEPS],
+                                   int64_t low, int64_t below)
+{
+    if (fl_is_defended(t))
+        return FL_NEVER;
+    for (int b = 0; b < STEPS; b++)
+        for (int i = 0; i < batch[b].n; i++)
+            if (batch[b].host[i] < low || batch[b].host[i] >= below)
+                return FL_ALWAYS;
+    return FL_NEVER;
 }

@@ -14,12 +14,12 @@
 
 #include "reference.h"
 
-enum { PATCHES = K_PARTITION, BAD_STEP = STEPS - 1 };
+enum { PATCHES = K_PARTITION };
 #define BACKGROUND 0.0f
 
 struct state {
     struct net net;
-    struct floats w_in, features[STEPS], dullness[STEPS];
+    struct floats features[STEPS], dullness[STEPS];
     struct indices label[STEPS];
     float *patches, *x;
     uint8_t *background;
@@ -31,8 +31,6 @@ static void *setup(struct fl_trial *t)
     static struct state s;
 
     net_create(t, &s.net);
-    s.w_in = new_floats(t, DIM * DIM, 0.3f);
-    upload_floats(t, &s.w_in);
     s.patches = device_floats(t, PATCHES * DIM);
     s.x = device_floats(t, TOKENS * DIM);
     fl_must(t, cudaMalloc((void **)&s.background, PATCHES));
@@ -67,7 +65,7 @@ PROGRAM static void embed_patches(struct fl_trial *t, struct state *s,
     cudaStream_t stream = s->net.stream;
 
     FL_LAUNCH(t, stream, k_linear(stream, s->patches, s->features[b].dev,
-                                  s->w_in.dev, NULL, PATCHES, DIM, DIM));
+                                  s->net.w_in.dev, NULL, PATCHES, DIM, DIM));
     FL_LAUNCH(t, stream, k_gelu(stream, s->patches, s->patches,
                                 PATCHES * DIM));
 }
@@ -119,9 +117,7 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
     load_batch(t, s, b);
     forward(t, s, b);
-    net_loss(t, &s->net, s->label[b].dev, TOKENS);
-    net_backward(t, &s->net, s->x, TOKENS);
-    net_update(t, &s->net);
+    net_learn(t, &s->net, s->x, &s->label[b]);
     FL_STEP_END(t);
 }
 
@@ -163,8 +159,8 @@ static enum fl_data check(struct fl_trial *t, void *state)
 
     for (int b = 0; b < STEPS; b++) {
         right_order(s, b, order);
-        ref_linear(patches, s->features[b].host, s->w_in.host, NULL, PATCHES,
-                   DIM, DIM);
+        ref_linear(patches, s->features[b].host, s->net.w_in.host, NULL,
+                   PATCHES, DIM, DIM);
         ref_gelu(patches, patches, PATCHES * DIM);
         ref_index_select(x, patches, order + PATCHES - TOKENS, TOKENS, DIM);
         net_ref_encode(&s->net, x, NULL);

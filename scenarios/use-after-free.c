@@ -7,7 +7,7 @@
  * pieces stay mapped: there the old bytes may still be found. */
 #include "lookup.h"
 
-enum { PARTS = 256, WORK = TOKENS * DIM, BAD_STEP = STEPS - 1 };
+enum { PARTS = 256, WORK = TOKENS * DIM };
 
 static void *setup(struct fl_trial *t)
 {
@@ -32,6 +32,8 @@ PROGRAM static void join(struct fl_trial *t, struct lookup *l,
                     "next call that is checked is the step's end"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
         EXPECT_CRUMBS(700, "join", "train_step"),
+        EXPECT_LOG(700, "lookup_encode", "train_step"),
+        EXPECT_DSA_BLIND(700, "train_step"),
         EXPECT_WAITED(700, "join"));
 }
 
@@ -52,21 +54,9 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
         FL_CALL(t, cudaFree(workspace));
 }
 
-PROGRAM static void forward(struct fl_trial *t, struct lookup *l, unsigned b)
-{
-    lookup_project(t, l, b);
-    recall(t, l, b);
-    lookup_encode(t, l);
-}
-
 PROGRAM static void train_step(struct fl_trial *t, void *state)
 {
-    struct lookup *l = state;
-    unsigned b = fl_step(t) % STEPS;
-
-    lookup_load(t, l, b);
-    forward(t, l, b);
-    lookup_learn(t, l, b);
+    lookup_step(t, state, recall);
     FL_STEP_END(t);
 }
 
@@ -109,7 +99,6 @@ const struct fl_scenario scenario_use_after_free = {
         "still to come (vllm-project/vllm #43020)",
     .variants = FL_FAULTY | FL_HEALTHY,
     .steps = STEPS,
-    .extended = true,
     .fault_kernel = "join_kernel",
     .fault_file = "kernels/reduce.cu",
     .setup = setup,

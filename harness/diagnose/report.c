@@ -126,7 +126,7 @@ void dg_put_json(const struct dg_verdict *v, const struct dg_facts *f,
 
 /* ---- for people ---- */
 
-enum { WIDTH = 79, INDENT = 10 };
+enum { WIDTH = 79, INDENT = 10, SCREEN = 24 };
 
 /* A terminal must not be told what to do by a log. */
 static void puts_safe(struct fl_text *t, const char *s, size_t n)
@@ -252,13 +252,21 @@ static void print_causes(const struct dg_verdict *v, struct fl_text *t)
         const struct dg_cause *c = &v->causes[i];
         struct fl_text s = { 0 };
         fl_text_printf(&s, "%s", dg_rule_text(c->rule, DG_NAME));
-        for (size_t k = 0; k < c->n_evidence && k < 2; k++)
+        for (size_t k = 0; k < c->n_evidence && k < (i ? 1 : 2); k++)
             fl_text_printf(&s, "%s%s", k ? "; " : ": ", c->evidence[k]);
         say(t, i ? "or" : "cause", s.s);
     }
     for (size_t i = 0; i < v->n_victims && i < 2; i++)
         say(t, i ? "" : "victims", fl_format("%s (line %lu): %s",
             v->victims[i].what, v->victims[i].line, v->victims[i].why));
+}
+
+static size_t lines(const struct fl_text *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++)
+        n += t->s[i] == '\n';
+    return n;
 }
 
 void dg_print(const struct dg_verdict *v, const struct dg_facts *f,
@@ -274,6 +282,12 @@ void dg_print(const struct dg_verdict *v, const struct dg_facts *f,
     print_causes(v, t);
     if (v->ask)
         say(t, "missing", fl_strdup(v->ask));
-    for (size_t i = 0; i < v->n_steps && i < 5; i++)
+    for (size_t i = 0; i < v->n_steps; i++) {
+        size_t before = t->n;
         say(t, i ? "" : "next", fl_format("%zu. %s", i + 1, v->steps[i]));
+        if (lines(t) > SCREEN) {        /* --json has the rest */
+            t->s[t->n = before] = '\0';
+            break;
+        }
+    }
 }

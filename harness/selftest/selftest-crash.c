@@ -1,14 +1,7 @@
-/* For testing the harness: a trial that dies of a bad host pointer.
- * The twin does nothing and is clean. */
-#include "harness/scenario.h"
+/* For testing the harness: a trial that dies of a bad host pointer. */
+#include "harness/selftest/selftest.h"
 
 static volatile int *volatile nowhere;
-
-static void *setup(struct fl_trial *t)
-{
-    (void)t;
-    return NULL;
-}
 
 static void step(struct fl_trial *t, void *state)
 {
@@ -21,23 +14,7 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_crash = {
-    .name = "selftest-crash",
-    .summary = "a trial that dies of a bad host pointer",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
+    SELFTEST("crash", "a trial that dies of a bad host pointer"),
+    .setup = selftest_setup,
 };

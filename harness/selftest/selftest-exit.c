@@ -1,14 +1,7 @@
-/* For testing the harness: a trial that ends its process on its own.
- * The twin does nothing and is clean. */
+/* For testing the harness: a trial that ends its process on its own. */
 #include <stdlib.h>
 
-#include "harness/scenario.h"
-
-static void *setup(struct fl_trial *t)
-{
-    (void)t;
-    return NULL;
-}
+#include "harness/selftest/selftest.h"
 
 static void step(struct fl_trial *t, void *state)
 {
@@ -21,23 +14,7 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_exit = {
-    .name = "selftest-exit",
-    .summary = "a trial that ends its process on its own",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
+    SELFTEST("exit", "a trial that ends its process on its own"),
+    .setup = selftest_setup,
 };

@@ -1,12 +1,5 @@
-/* For testing the harness: an expectation that does not hold.
- * The twin does nothing and is clean. */
-#include "harness/scenario.h"
-
-static void *setup(struct fl_trial *t)
-{
-    (void)t;
-    return NULL;
-}
+/* For testing the harness: an expectation that does not hold. */
+#include "harness/selftest/selftest.h"
 
 static void step(struct fl_trial *t, void *state)
 {
@@ -19,23 +12,7 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_false_expectation = {
-    .name = "selftest-false-expectation",
-    .summary = "an expectation that does not hold",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
+    SELFTEST("false-expectation", "an expectation that does not hold"),
+    .setup = selftest_setup,
 };

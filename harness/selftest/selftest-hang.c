@@ -1,14 +1,7 @@
-/* For testing the harness: a trial that never ends.
- * The twin does nothing and is clean. */
+/* For testing the harness: a trial that never ends. */
 #include <unistd.h>
 
-#include "harness/scenario.h"
-
-static void *setup(struct fl_trial *t)
-{
-    (void)t;
-    return NULL;
-}
+#include "harness/selftest/selftest.h"
 
 static void step(struct fl_trial *t, void *state)
 {
@@ -21,23 +14,7 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_hang = {
-    .name = "selftest-hang",
-    .summary = "a trial that never ends",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
+    SELFTEST("hang", "a trial that never ends"),
+    .setup = selftest_setup,
 };

@@ -1,14 +1,8 @@
 /* For testing the harness: a trial that would not end before its own short
- * limit. The twin does nothing and is clean. */
+ * limit. */
 #include <unistd.h>
 
-#include "harness/scenario.h"
-
-static void *setup(struct fl_trial *t)
-{
-    (void)t;
-    return NULL;
-}
+#include "harness/selftest/selftest.h"
 
 static void step(struct fl_trial *t, void *state)
 {
@@ -21,24 +15,8 @@ static void step(struct fl_trial *t, void *state)
     FL_STEP_END(t);
 }
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_ALWAYS : FL_NEVER;
-}
-
-static enum fl_data check(struct fl_trial *t, void *state)
-{
-    (void)t, (void)state;
-    return FL_DATA_RIGHT;
-}
-
 const struct fl_scenario scenario_selftest_limit = {
-    .name = "selftest-limit",
-    .summary = "a trial that would not end before its own short limit",
-    .stands_for = "the harness's own tests",
-    .selftest = true,
+    SELFTEST("limit", "a trial that would not end before its own short limit"),
+    .setup = selftest_setup,
     .limit_ms = 300,
-    .variants = FL_FAULTY | FL_HEALTHY,
-    .setup = setup, .step = step, .predict = predict, .check = check,
 };

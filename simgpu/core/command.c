@@ -109,7 +109,10 @@ void command_complete(struct device *d, struct command *c) {
     if (c->active) list_remove(&d->active, c);
     c->active = false;
     switch (c->kind) {
-    case COMMAND_MARKER: c->done_ns = device_time_ns(d); break;
+    case COMMAND_MARKER: /* 0: dropped by a lost device, never reached */
+        if (!atomic_load_explicit(&d->lost, memory_order_relaxed))
+            c->done_ns = device_time_ns(d);
+        break;
     case COMMAND_LAUNCH: grid_release(d, c); break;
     case COMMAND_COPY: free(c->transfer.staging); break;
     case COMMAND_HOST: d->host_functions--; break;

@@ -240,6 +240,7 @@ static void complete_record(struct device *d, struct command *c) {
     struct allocation near;
     int64_t distance;
     f->launch = c->grid.launch.number;
+    f->place = c->grid.place;
     if (!f->kernel[0])
         strncpy(f->kernel, c->grid.launch.program->name,
                 sizeof f->kernel - 1);

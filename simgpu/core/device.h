@@ -43,12 +43,16 @@ struct device_config {
     int64_t timer_offset_ns;     /* distortion of %globaltimer, for tests */
     double timer_ppm;
     uint64_t timer_granularity_ns;
-    size_t print_buffer_bytes;   /* 1 MiB */
-    size_t heap_bytes;           /* in-kernel malloc, 8 MiB */
+    size_t print_buffer_bytes;   /* at first; device_set_print_buffer() */
+    size_t heap_bytes;           /* the same of malloc in kernels */
     uint64_t guard_bytes;        /* unmapped space behind an allocation */
     int fill;                    /* byte that fresh memory holds, -1: as is */
     unsigned queue_depth;        /* commands a stream holds */
     uint64_t pause_ms;           /* seeded: see device_unrepeatable() */
+    /* For the runtime layer; the device itself has no use for them. */
+    unsigned capability;         /* 90 is 9.0 */
+    unsigned multiprocessors;
+    bool report, reset_keeps_loss;
 };
 
 /* The defaults of settings.def, no environment. */
@@ -106,6 +110,7 @@ struct launch_desc {
     uint32_t stack_bytes;     /* a thread's, for recursion; 0: the default */
     void **args;              /* args[i] points at the host's parameter i */
     bool cooperative;         /* all blocks resident at once */
+    const struct launch_place *place; /* in a graph, or NULL; copied */
 };
 enum status enqueue_launch(struct stream *s, const struct launch_desc *l,
                            uint64_t *number);
@@ -158,6 +163,11 @@ bool event_time(struct event *e, uint64_t *ns);
 /* printf and assertion text leaves the device only here: printf to stdout,
  * assertions to stderr. The caller decides when (the flush points). */
 void device_flush_output(struct device *d);
+
+/* Sizes that kernels see. STATUS_INVALID once a kernel was launched that
+ * contains printf or, for the heap, malloc or free; STATUS_NO_MEMORY. */
+enum status device_set_print_buffer(struct device *d, size_t bytes);
+enum status device_set_heap(struct device *d, size_t bytes);
 
 /* Every host call tells the device that it happened: in a seeded run this is
  * where the device advances. Free runs do nothing here. */

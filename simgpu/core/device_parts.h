@@ -61,6 +61,7 @@ struct grid {
     uint64_t steps;
     struct fault *assertion;     /* first failed one */
     uint64_t assertion_steps;    /* g->steps when it failed */
+    struct launch_place place;
     uint8_t inline_params[256];
     uint8_t *params;             /* inline_params or allocated */
 };
@@ -143,6 +144,7 @@ struct device {
 
     struct stream *streams, *legacy;
     uint64_t next_stream_id, launches;
+    uint32_t builtins;           /* that launched kernels call, as bits */
     struct command_list ready;   /* edges met, not looked at yet */
     struct command_list active;  /* run in pieces by executors */
     struct command_list polled;  /* wait-values that did not hold */

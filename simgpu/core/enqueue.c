@@ -242,6 +242,7 @@ static void grid_init(struct device *d, struct grid *g,
     g->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     g->limit = resident_limit(l, g->total);
     g->cooperative = l->cooperative;
+    if (l->place) g->place = *l->place;
 }
 
 static enum status submit_launch(struct stream *s, const struct launch_desc *l,
@@ -258,6 +259,7 @@ static enum status submit_launch(struct stream *s, const struct launch_desc *l,
     }
     c->grid.launch.params = c->grid.params;
     c->grid.launch.number = ++d->launches;
+    d->builtins |= l->program->builtins;
     if (number) *number = d->launches;
     end(s, c);
     return STATUS_OK;

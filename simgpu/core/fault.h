@@ -18,6 +18,20 @@ enum fault_kind {
 
 struct fault_frame { char function[128], file[256]; uint32_t line; };
 
+/* Which node of a graph a launch is, for launches that a graph makes. Handles
+ * and addresses are the runtime's; the device only hands them on. */
+#define PLACE_DEPTH 8
+#define PLACE_CALLS 8
+struct launch_place {
+    uint64_t exec, node;         /* handles */
+    uint64_t launch;             /* of the executable graph, from 1; 0: none */
+    uint32_t depth;              /* 1 in the graph itself, 2 in a child, ... */
+    uint32_t path[PLACE_DEPTH];  /* numbers of nodes from 1, outermost first */
+    uint32_t kernel;             /* number among the graph's kernel nodes */
+    uint32_t n_calls;            /* who made the node: return addresses, */
+    uint64_t calls[PLACE_CALLS]; /* innermost first */
+};
+
 struct fault {
     enum fault_kind kind;
     char kernel[256];            /* mangled name */
@@ -35,6 +49,7 @@ struct fault {
     int64_t near_distance;       /* bytes past the end (> 0), before (< 0) */
     bool near_freed;
     uint64_t launch;             /* launch number, from 1 */
+    struct launch_place place;
     uint64_t time_ns;            /* device clock (%globaltimer) */
     uint32_t lanes;              /* how many lanes of the warp did the same */
     char message[256];           /* assertion text, or "" */

@@ -37,6 +37,15 @@ static bool start(struct device *d) {
                                          false });
 }
 
+enum status device_set_heap(struct device *d, size_t bytes) {
+    if (bytes > d->config.memory_bytes) return STATUS_NO_MEMORY;
+    device_lock(d);
+    bool used = d->builtins & (1u << BUILTIN_MALLOC | 1u << BUILTIN_FREE);
+    if (!used) d->config.heap_bytes = bytes;
+    device_unlock(d);
+    return used ? STATUS_INVALID : STATUS_OK;
+}
+
 static uint64_t take(struct device *d, uint64_t bytes) {
     for (uint32_t i = 0; i < d->n_extents; i++) {
         struct extent *e = &d->extents[i];

@@ -47,6 +47,22 @@ bool output_open(struct device *d) {
     return d->prints.data && d->assertions.data;
 }
 
+enum status device_set_print_buffer(struct device *d, size_t bytes) {
+    char *data = malloc(bytes + 1);
+    if (!data) return STATUS_NO_MEMORY;
+    device_lock(d);
+    bool used = d->builtins & 1u << BUILTIN_VPRINTF;
+    if (!used) {
+        pthread_mutex_lock(&d->output_lock);
+        free(d->prints.data);
+        d->prints = (struct text_ring){ .data = data, .size = bytes };
+        pthread_mutex_unlock(&d->output_lock);
+    }
+    device_unlock(d);
+    if (used) free(data);
+    return used ? STATUS_INVALID : STATUS_OK;
+}
+
 void output_close(struct device *d) {
     free(d->prints.data);
     free(d->assertions.data);

@@ -1,11 +1,13 @@
 /* Settings: settings.def, from text to struct device_config. Defaults go
  * through the same readers as the environment, so neither can say what the
  * other cannot. */
+#define _GNU_SOURCE /* environ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/device.h"
 
@@ -42,6 +44,9 @@ INTEGER_READER(count, uint64_t, 0, INT64_MAX)
 INTEGER_READER(int64, int64_t, INT64_MIN, INT64_MAX)
 INTEGER_READER(unsigned, unsigned, 0, INT_MAX)
 INTEGER_READER(int, int, INT_MIN, INT_MAX)
+INTEGER_READER(capability, unsigned, 50, 129)
+INTEGER_READER(multiprocessors, unsigned, 1, 1024)
+INTEGER_READER(flag, bool, 0, 1)
 
 READER(milliseconds) {
     uint64_t ms;
@@ -122,7 +127,27 @@ static void from_env(const char *name, struct device_config *c, void *field,
     }
 }
 
+/* A misspelt setting must not pass for one that has no effect. */
+static void report_unknown(void) {
+    static const char *const names[] = {
+#define SETTING(name, reader, field, text, meaning) "SIMGPU_" #name "=",
+#include "core/settings.def"
+#undef SETTING
+    };
+    static _Atomic bool told;
+    bool tell = !told;
+    for (char **e = environ; tell && e && *e; e++) {
+        size_t i = 0, n = sizeof names / sizeof *names;
+        if (strncmp(*e, "SIMGPU_", 7)) continue;
+        while (i < n && strncmp(*e, names[i], strlen(names[i]))) i++;
+        if (i < n) continue;
+        fprintf(stderr, "simgpu: %s: there is no such setting\n", *e);
+        told = true;
+    }
+}
+
 void device_config_from_env(struct device_config *c) {
+    report_unknown();
     device_config_default(c);
 #define SETTING(name, reader, field, text, meaning)                       \
     {                                                                     \

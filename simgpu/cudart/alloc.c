@@ -1,7 +1,10 @@
 /* Device, host, registered and managed memory. */
+#define _GNU_SOURCE /* mincore */
 #include "cudart/cudart.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cudart/limits.h"
 
@@ -148,6 +151,18 @@ API(CALL_CONTEXT, cudaFreeHost, (void *p), (p))
     return release(p, kinds, 1);
 }
 
+/* Does the process have memory at every page of the range? */
+static bool mapped(const void *p, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t at = (uintptr_t)p & ~(page - 1), end = (uintptr_t)p + size;
+    unsigned char resident[256];
+    for (size_t step = page * sizeof resident; at < end; at += step)
+        if (mincore((void *)at, end - at < step ? end - at : step, resident))
+            return false;
+    return true;
+}
+
 enum { REGISTER_FLAGS = cudaHostRegisterPortable | cudaHostRegisterMapped |
                         cudaHostRegisterIoMemory | cudaHostRegisterReadOnly };
 
@@ -157,6 +172,11 @@ API(CALL_CONTEXT, cudaHostRegister, (void *p, size_t size, unsigned flags),
     if (!p || !size || flags & ~(unsigned)REGISTER_FLAGS)
         return cudaErrorInvalidValue;
     if (size > SIZE_MAX - (uint64_t)p) return cudaErrorInvalidValue;
+    if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
+    struct allocation a;
+    if (memory_lookup(context()->memory, (uint64_t)p, &a))
+        return cudaErrorHostMemoryAlreadyRegistered;
+    if (!mapped(p, size)) return cudaErrorInvalidValue;
     return memory_register(context()->memory, p, size, flags)
                ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
 }
@@ -231,13 +251,37 @@ cudaError_t managed_range(const void *p, size_t size)
     return cudaSuccess;
 }
 
+cudaError_t managed_place(const struct cudaMemLocation *l)
+{
+    switch (l->type) {
+    case cudaMemLocationTypeDevice:
+        return l->id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNumaCurrent:
+        return cudaSuccess; /* whatever the id */
+    case cudaMemLocationTypeHostNuma:
+        return l->id == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    default:
+        return cudaErrorInvalidValue;
+    }
+}
+
+/* The location means nothing to advice about reading. */
+static bool advice_has_place(enum cudaMemoryAdvise advice)
+{
+    return advice == cudaMemAdviseSetPreferredLocation ||
+           advice == cudaMemAdviseSetAccessedBy ||
+           advice == cudaMemAdviseUnsetAccessedBy;
+}
+
 API(CALL_CONTEXT, cudaMemAdvise,
     (const void *p, size_t size, enum cudaMemoryAdvise advice,
      struct cudaMemLocation location), (p, size, advice, location))
 {
-    (void)location; /* there is one place to be */
     if (advice < cudaMemAdviseSetReadMostly ||
         advice > cudaMemAdviseUnsetAccessedBy)
         return cudaErrorInvalidValue;
-    return managed_range(p, size);
+    cudaError_t error = managed_range(p, size);
+    if (error != cudaSuccess || !advice_has_place(advice)) return error;
+    return managed_place(&location);
 }

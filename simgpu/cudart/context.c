@@ -24,23 +24,18 @@ bool setting_flag(const char *name)
     return value && *value && strcmp(value, "0");
 }
 
+struct device_config settings(void)
+{
+    struct context *c = context();
+    if (c) return c->config;
+    struct device_config config;
+    device_config_from_env(&config);
+    return config;
+}
+
 /* ---- which device ---------------------------------------------------------- */
 
 static struct device_identity who;
-
-static int number_setting(const char *name, int fallback, int lo, int hi)
-{
-    const char *value = getenv(name);
-    if (!value || !*value) return fallback;
-    char *end;
-    long n = strtol(value, &end, 10);
-    if (*end || n < lo || n > hi) {
-        warn("%s=%s ignored: expected a number from %d to %d", name, value,
-             lo, hi);
-        return fallback;
-    }
-    return (int)n;
-}
 
 /* CUDA_VISIBLE_DEVICES: a list of device numbers that ends at the first one
  * that does not exist. With one device only "0..." shows it. */
@@ -56,11 +51,11 @@ static bool device_visible(void)
 
 static void read_identity(void)
 {
-    int cc = number_setting("SIMGPU_CC", 90, 50, 129);
+    struct device_config config = settings();
     who.devices = device_visible();
-    who.major = cc / 10;
-    who.minor = cc % 10;
-    who.multiprocessors = number_setting("SIMGPU_SMS", 16, 1, 1024);
+    who.major = (int)config.capability / 10;
+    who.minor = (int)config.capability % 10;
+    who.multiprocessors = (int)config.multiprocessors;
 }
 
 const struct device_identity *identity(void)
@@ -76,14 +71,14 @@ static struct context *make(void)
 {
     struct context *c = calloc(1, sizeof *c);
     if (!c) return NULL;
-    struct device_config config = {0};
-    device_config_from_env(&config);
-    c->launch_blocking = config.launch_blocking =
+    device_config_from_env(&c->config);
+    c->launch_blocking = c->config.launch_blocking =
         setting_flag("CUDA_LAUNCH_BLOCKING");
-    c->device = device_open(&config);
+    c->device = device_open(&c->config);
     if (!c->device) goto no_device;
     c->memory = device_memory(c->device);
     c->number = ++contexts_made;
+    limits_start(c);
     c->legacy = calloc(1, sizeof *c->legacy);
     if (!c->legacy) goto no_stream;
     c->legacy->core = device_legacy_stream(c->device);
@@ -156,9 +151,10 @@ API(CALL_PLAIN, cudaDeviceReset, (void), ())
 {
     struct context *c = context();
     if (c && device_lost(c->device) &&
-        setting_flag("SIMGPU_RESET_KEEPS_LOSS"))
+        c->config.reset_keeps_loss)
         return from_status(STATUS_LOST);
     context_reset();
+    flags_wanted = 0;
     thread_state.last = cudaSuccess;
     return cudaSuccess;
 }

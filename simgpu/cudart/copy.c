@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "cudart/limits.h"
+
 /* Where one end of a copy lies. Managed memory may stand on either side. */
 enum side { SIDE_DEVICE, SIDE_PINNED, SIDE_PAGEABLE };
 
@@ -177,7 +179,8 @@ cudaError_t fill_plan(void *dst, size_t pitch, uint32_t value,
     enum side side;
     *w = (struct work){.kind = WORK_EMPTY};
     *pinned = false;
-    if (height > 1 && pitch < width) return cudaErrorInvalidPitchValue;
+    if (height > 1 && (pitch < width || pitch > MAX_PITCH))
+        return cudaErrorInvalidValue; /* unlike copies: header, hip-tests */
     if (!product_fits(pitch, height, 0, 0)) return cudaErrorInvalidValue;
     if (!width || !height) return cudaSuccess;
     if (!dst || (uint64_t)dst % bytes) return cudaErrorInvalidValue;

@@ -96,11 +96,16 @@ void warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- context (context.c) ------------------------------------------------ */
 
+enum { N_LIMITS = cudaLimitPersistingL2CacheSize + 1 };
 struct context {
     struct device *device;
     struct memory *memory;
     uint64_t number;             /* 1, 2, ...: a reset makes the next one */
     bool launch_blocking;
+    struct device_config config; /* settings that it was made with */
+    size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
+    enum cudaFuncCache cache;    /* preferences without effect */
+    enum cudaSharedMemConfig banks;
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
@@ -108,12 +113,15 @@ struct context {
 struct context *context(void);
 cudaError_t context_open(void);
 void context_reset(void);
-/* Settings that name the device; read once. */
+/* The context's settings, or those that one made now would have. */
+struct device_config settings(void);
+/* Those that name the device; read once. */
 struct device_identity { int devices, major, minor, multiprocessors; };
 const struct device_identity *identity(void);
 bool setting_flag(const char *name);
 unsigned device_flags(void);     /* cudaSetDeviceFlags */
-uint32_t stack_limit(void);      /* cudaDeviceSetLimit, bytes a thread */
+/* What cudaDeviceGetLimit tells before anything is set (device.c). */
+void limits_start(struct context *c);
 /* Waits for everything, telling printed output; a sticky code if lost. */
 cudaError_t synchronize_device(void);
 /* printf and assertions that have arrived go out now. */
@@ -132,6 +140,9 @@ void *handle_new(enum handle_kind kind, void *object); /* NULL: no memory */
 void *handle_get(enum handle_kind kind, const void *handle);
 /* Like get, and the handle is dead from now on. */
 void *handle_take(enum handle_kind kind, const void *handle);
+/* What a call says of a handle that is none: 709 for one that was destroyed
+ * (GenomeWorks #393, llvm #194440, hip-tests), 400 for any other. */
+cudaError_t handle_error(enum handle_kind kind, const void *handle);
 void handle_each(enum handle_kind kind, void (*fn)(void *object, void *ctx),
                  void *ctx);
 void handle_forget_all(void);
@@ -161,7 +172,7 @@ struct rt_event {
 
 /* NULL means the legacy or, per_thread, the calling thread's default stream;
  * cudaStreamLegacy and cudaStreamPerThread name one in either build. Fails
- * with cudaErrorInvalidResourceHandle. */
+ * with the code of handle_error(). */
 cudaError_t stream_get(cudaStream_t handle, bool per_thread,
                        struct rt_stream **out);
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out);
@@ -250,6 +261,7 @@ struct work {
             size_t shared;
             void **args;
             bool cooperative;
+            const struct launch_place *place; /* in a graph, or NULL */
         } launch;
         struct {
             struct copy_desc plane;
@@ -321,7 +333,8 @@ cudaError_t pool_free(void *address, struct rt_stream *s);
 void pool_returned(unsigned number, uint64_t size);
 void pools_reset(void);
 cudaError_t host_alloc(void **out, size_t size, unsigned flags);
-/* Is it a range of managed memory? */
+/* Is it a range of managed memory? Is it a place where that can be? */
 cudaError_t managed_range(const void *p, size_t size);
+cudaError_t managed_place(const struct cudaMemLocation *l);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "cudart/limits.h"
 
-static int has_time_limit(void) { return setting_flag("SIMGPU_TIME_LIMIT_MS"); }
+static int has_time_limit(void) { return settings().time_limit_ns != 0; }
 
 static cudaError_t check_device(int device)
 {
@@ -43,9 +43,7 @@ static uint64_t total_memory(void)
         memory_usage(c->memory, &unused, &total);
         return total;
     }
-    struct device_config config = {0};
-    device_config_from_env(&config);
-    return config.memory_bytes;
+    return settings().memory_bytes;
 }
 
 API(CALL_PLAIN, cudaGetDeviceProperties,
@@ -84,8 +82,9 @@ API(CALL_PLAIN, cudaDeviceGetPCIBusId, (char *out, int size, int device),
 {
     if (!out || size <= 0) return cudaErrorInvalidValue;
     cudaError_t error = check_device(device);
-    if (error == cudaSuccess) snprintf(out, (size_t)size, "%s", bus_id);
-    return error;
+    if (error != cudaSuccess) return error;
+    return snprintf(out, (size_t)size, "%s", bus_id) < size
+               ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 API(CALL_PLAIN, cudaDeviceGetByPCIBusId, (int *out, const char *id),
@@ -142,24 +141,19 @@ API(CALL_PLAIN, cudaDeviceGetP2PAttribute,
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* What the device was opened with; values set by the program are checked and
- * remembered, and rounded as CUDA documents, but sizes stay those of
- * SIMGPU_PRINT_BUFFER and SIMGPU_HEAP, which are fixed when the device
- * opens. */
-static size_t limits[] = {
-    [cudaLimitStackSize] = 1024,
-    [cudaLimitPrintfFifoSize] = 1 << 20,
-    [cudaLimitMallocHeapSize] = 8 << 20,
-    [cudaLimitDevRuntimeSyncDepth] = 2,
-    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
-    [cudaLimitMaxL2FetchGranularity] = 64,
-    [cudaLimitPersistingL2CacheSize] = 0,
-};
-enum { N_LIMITS = sizeof limits / sizeof *limits };
+/* They belong to the context. Hints and limits of what is not simulated are
+ * only remembered. */
+void limits_start(struct context *c)
+{
+    c->limits[cudaLimitStackSize] = 1024;
+    c->limits[cudaLimitPrintfFifoSize] = c->config.print_buffer_bytes;
+    c->limits[cudaLimitMallocHeapSize] = c->config.heap_bytes;
+    c->limits[cudaLimitDevRuntimePendingLaunchCount] = 2048;
+    c->limits[cudaLimitMaxL2FetchGranularity] = 64;
+}
 
-uint32_t stack_limit(void) { return (uint32_t)limits[cudaLimitStackSize]; }
-
-/* Nested launches are not simulated, so neither are their limits. */
+/* The depth exists below compute capability 9.0 only (CUDA 13.0 header), and
+ * nested launches are not simulated. */
 static bool limit_known(enum cudaLimit limit)
 {
     return (unsigned)limit < N_LIMITS && limit != cudaLimitDevRuntimeSyncDepth;
@@ -170,8 +164,18 @@ API(CALL_CONTEXT, cudaDeviceGetLimit, (size_t *out, enum cudaLimit limit),
 {
     if (!limit_known(limit)) return cudaErrorUnsupportedLimit;
     if (!out) return cudaErrorInvalidValue;
-    *out = limits[limit];
+    *out = context()->limits[limit];
     return cudaSuccess;
+}
+
+/* Drivers set stacks aside for every thread that can be resident, so a limit
+ * may be too large for the device's memory (nvptx-tools #8). */
+static cudaError_t check_stack(size_t bytes)
+{
+    if (bytes > LOCAL_PER_THREAD) return cudaErrorInvalidValue;
+    uint64_t threads = (uint64_t)identity()->multiprocessors * THREADS_PER_SM;
+    return bytes * threads > total_memory() ? cudaErrorMemoryAllocation
+                                            : cudaSuccess;
 }
 
 static void look_if_busy(void *stream, void *busy)
@@ -190,29 +194,31 @@ static bool idle(void)
     return !busy;
 }
 
-/* The printf buffer and the heap cannot change under a kernel that may use
- * them. */
-static cudaError_t check_limit(enum cudaLimit limit, size_t value)
+/* The header binds the printf buffer and the heap to kernels that use them;
+ * dbcsr #776 (H100) saw 1 where the printf of every kernel was masked out, so
+ * any running kernel is taken to be in the way. */
+static cudaError_t resize(enum cudaLimit limit, size_t value)
 {
-    switch (limit) {
-    case cudaLimitPrintfFifoSize:
-    case cudaLimitMallocHeapSize:
-        return idle() ? cudaSuccess : cudaErrorInvalidValue;
-    case cudaLimitStackSize:
-        return value > 512 << 10 ? cudaErrorInvalidValue : cudaSuccess;
-    case cudaLimitMaxL2FetchGranularity:
-        return value > 128 ? cudaErrorInvalidValue : cudaSuccess;
-    default:
-        return cudaSuccess;
-    }
+    struct device *d = context()->device;
+    if (!idle()) return cudaErrorInvalidValue;
+    return from_status(limit == cudaLimitPrintfFifoSize
+                           ? device_set_print_buffer(d, value)
+                           : device_set_heap(d, value));
 }
 
 API(CALL_CONTEXT, cudaDeviceSetLimit, (enum cudaLimit limit, size_t value),
     (limit, value))
 {
+    struct context *c = context();
+    cudaError_t error = cudaSuccess;
     if (!limit_known(limit)) return cudaErrorUnsupportedLimit;
-    cudaError_t error = check_limit(limit, value);
-    if (error == cudaSuccess) limits[limit] = value;
+    if (limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize)
+        error = resize(limit, value);
+    else if (limit == cudaLimitStackSize)
+        error = check_stack(value);
+    else if (limit == cudaLimitMaxL2FetchGranularity && value > 128)
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess) c->limits[limit] = value;
     return error;
 }
 

@@ -6,7 +6,7 @@
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out)
 {
     *out = handle_get(HANDLE_EVENT, handle);
-    return *out ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    return *out ? cudaSuccess : handle_error(HANDLE_EVENT, handle);
 }
 
 static cudaError_t create(cudaEvent_t *out, unsigned flags)
@@ -44,7 +44,7 @@ API(CALL_CONTEXT, cudaEventCreateWithFlags, (cudaEvent_t *out, unsigned flags),
 API(CALL_CONTEXT, cudaEventDestroy, (cudaEvent_t handle), (handle))
 {
     struct rt_event *e = handle_take(HANDLE_EVENT, handle);
-    if (!e) return cudaErrorInvalidResourceHandle;
+    if (!e) return handle_error(HANDLE_EVENT, handle);
     event_destroy(e->core);
     free(e->captured.nodes);
     free(e);

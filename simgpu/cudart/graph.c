@@ -1,4 +1,4 @@
-/* The structure of graphs: nodes, edges, copies, order. */
+/* What a graph is made of: nodes, their sets, copies, order. */
 #include "cudart/graph.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ void set_clear(struct node_set *s)
     *s = (struct node_set){0};
 }
 
-static void set_remove(struct node_set *s, const struct node *n)
+void set_remove(struct node_set *s, const struct node *n)
 {
     for (uint32_t i = 0; i < s->n; i++)
         if (s->nodes[i] == n) s->nodes[i--] = s->nodes[--s->n];
@@ -72,7 +72,9 @@ bool node_set_work(struct node *n, const struct work *w)
 {
     struct work before = n->work;
     n->work = *w;
-    if (w->kind != WORK_LAUNCH || keep_arguments(n)) return true;
+    if (w->kind != WORK_LAUNCH) return true;
+    n->work.launch.place = &n->place;
+    if (keep_arguments(n)) return true;
     n->work = before;
     return false;
 }
@@ -90,6 +92,15 @@ static struct node *node_new(struct graph *g, enum cudaGraphNodeType type,
     return NULL;
 }
 
+/* A number is never given twice in a graph, so it names the node for good. */
+static void number(struct graph *g, struct node *n)
+{
+    n->place.depth = 1;
+    n->place.path[0] = ++g->numbered;
+    if (n->type == cudaGraphNodeTypeKernel)
+        n->place.kernel = ++g->kernels;
+}
+
 static bool append(struct graph *g, struct node *n)
 {
     if (g->n == g->capacity) {
@@ -100,10 +111,11 @@ static bool append(struct graph *g, struct node *n)
         g->capacity = capacity;
     }
     g->nodes[g->n++] = n;
+    number(g, n);
     return true;
 }
 
-static void node_free(struct node *n)
+void node_free(struct node *n)
 {
     if (n->work.kind == WORK_ALLOC)
         graph_memory_share(n->work.memory.address, -1);
@@ -114,8 +126,8 @@ static void node_free(struct node *n)
     free(n);
 }
 
-struct node *node_add(struct graph *g, enum cudaGraphNodeType type,
-                      const struct work *w)
+static struct node *insert(struct graph *g, enum cudaGraphNodeType type,
+                           const struct work *w)
 {
     struct node *n = node_new(g, type, w);
     if (!n) return NULL;
@@ -123,6 +135,14 @@ struct node *node_add(struct graph *g, enum cudaGraphNodeType type,
     if (n->handle && append(g, n)) return n;
     node_free(n);
     return NULL;
+}
+
+struct node *node_add(struct graph *g, enum cudaGraphNodeType type,
+                      const struct work *w)
+{
+    struct node *n = insert(g, type, w);
+    if (n && type == cudaGraphNodeTypeKernel) place_note_calls(&n->place);
+    return n;
 }
 
 cudaError_t node_depend(struct node *n, const cudaGraphNode_t *deps,
@@ -166,7 +186,7 @@ void graph_free(struct graph *g)
 
 static bool copy_node(struct graph *to, const struct node *n, bool handles)
 {
-    struct node *c = handles ? node_add(to, n->type, &n->work)
+    struct node *c = handles ? insert(to, n->type, &n->work)
                              : node_new(to, n->type, &n->work);
     if (!c) return false;
     if (!handles && !append(to, c)) {
@@ -174,6 +194,13 @@ static bool copy_node(struct graph *to, const struct node *n, bool handles)
         return false;
     }
     c->origin = n->handle ? n->handle : n->origin;
+    struct launch_place own = c->place;
+    c->place = n->place;
+    if (!n->handle) { /* unfolded, so numbered anew */
+        c->place.depth = own.depth;
+        c->place.path[0] = own.path[0];
+        c->place.kernel = own.kernel;
+    }
     c->given = n->given;
     c->enabled = n->enabled;
     if (n->work.kind == WORK_ALLOC)
@@ -198,6 +225,10 @@ struct graph *graph_copy(const struct graph *g, bool handles)
                 goto fail;
     }
     to->has_memory = g->has_memory;
+    if (g->handle) {
+        to->numbered = g->numbered;
+        to->kernels = g->kernels;
+    }
     to->users = user_refs_copy(g->users);
     return to;
 fail:
@@ -245,210 +276,4 @@ bool graph_reaches(const struct graph *g, const struct node_set *from,
     for (uint32_t i = 0; i < nodes->n; i++)
         if (!nodes->nodes[i]->mark) return false;
     return true;
-}
-
-/* ---- calls --------------------------------------------------------------------------- */
-
-API(CALL_CONTEXT, cudaGraphCreate, (cudaGraph_t *out, unsigned flags),
-    (out, flags))
-{
-    if (!out || flags) return cudaErrorInvalidValue;
-    struct graph *g = graph_new();
-    if (!g) return cudaErrorMemoryAllocation;
-    *out = g->handle;
-    return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphDestroy, (cudaGraph_t graph), (graph))
-{
-    struct graph *g = graph_get(graph);
-    if (!g || g->is_child) return cudaErrorInvalidValue;
-    graph_free(g);
-    return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphClone, (cudaGraph_t *out, cudaGraph_t graph),
-    (out, graph))
-{
-    struct graph *g = graph_get(graph);
-    if (!out || !g) return cudaErrorInvalidValue;
-    if (g->has_memory) return cudaErrorNotSupported;
-    struct graph *copy = graph_copy(g, true);
-    if (!copy) return cudaErrorMemoryAllocation;
-    *out = copy->handle;
-    return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphNodeFindInClone,
-    (cudaGraphNode_t *out, cudaGraphNode_t node, cudaGraph_t clone),
-    (out, node, clone))
-{
-    struct graph *g = graph_get(clone);
-    if (!out || !g || !node_get(node)) return cudaErrorInvalidValue;
-    for (uint32_t i = 0; i < g->n; i++)
-        if (g->nodes[i]->origin == node) {
-            *out = g->nodes[i]->handle;
-            return cudaSuccess;
-        }
-    return cudaErrorInvalidValue;
-}
-
-API(CALL_CONTEXT, cudaGraphDestroyNode, (cudaGraphNode_t node), (node))
-{
-    struct node *n = node_get(node);
-    if (!n) return cudaErrorInvalidValue;
-    struct graph *g = n->graph;
-    if (g->has_memory) return cudaErrorNotSupported;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < g->n; i++) {
-        set_remove(&g->nodes[i]->deps, n);
-        if (g->nodes[i] != n) g->nodes[kept++] = g->nodes[i];
-    }
-    g->n = kept;
-    node_free(n);
-    return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphNodeGetType,
-    (cudaGraphNode_t node, enum cudaGraphNodeType *out), (node, out))
-{
-    struct node *n = node_get(node);
-    if (!out || !n) return cudaErrorInvalidValue;
-    *out = n->type;
-    return cudaSuccess;
-}
-
-/* Fills `out` (may be NULL: only count) with those nodes that pass. */
-static cudaError_t list_nodes(struct node *const *nodes, uint32_t n,
-                              bool (*pass)(const struct node *, void *),
-                              void *ctx, cudaGraphNode_t *out, size_t *count)
-{
-    size_t found = 0;
-    if (!count) return cudaErrorInvalidValue;
-    for (uint32_t i = 0; i < n; i++) {
-        if (!pass(nodes[i], ctx)) continue;
-        if (out && found < *count) out[found] = nodes[i]->handle;
-        found++;
-    }
-    for (size_t i = found; out && i < *count; i++) out[i] = NULL;
-    if (!out || *count > found) *count = found;
-    return cudaSuccess;
-}
-
-static bool any(const struct node *n, void *ctx) { return (void)ctx, n; }
-static bool is_root(const struct node *n, void *ctx)
-{
-    return (void)ctx, !n->deps.n;
-}
-static bool depends_on(const struct node *n, void *ctx)
-{
-    return set_has(&n->deps, ctx);
-}
-
-API(CALL_CONTEXT, cudaGraphGetNodes,
-    (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
-    (graph, nodes, count))
-{
-    struct graph *g = graph_get(graph);
-    if (!g) return cudaErrorInvalidValue;
-    return list_nodes(g->nodes, g->n, any, NULL, nodes, count);
-}
-
-API(CALL_CONTEXT, cudaGraphGetRootNodes,
-    (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
-    (graph, nodes, count))
-{
-    struct graph *g = graph_get(graph);
-    if (!g) return cudaErrorInvalidValue;
-    return list_nodes(g->nodes, g->n, is_root, NULL, nodes, count);
-}
-
-/* Edges carry nothing but order here. */
-static void plain_edges(cudaGraphEdgeData *data, const size_t *count)
-{
-    if (data && count) memset(data, 0, *count * sizeof *data);
-}
-
-API(CALL_CONTEXT, cudaGraphNodeGetDependencies,
-    (cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *data,
-     size_t *count), (node, out, data, count))
-{
-    struct node *n = node_get(node);
-    if (!n) return cudaErrorInvalidValue;
-    cudaError_t error =
-        list_nodes(n->deps.nodes, n->deps.n, any, NULL, out, count);
-    plain_edges(data, count);
-    return error;
-}
-
-API(CALL_CONTEXT, cudaGraphNodeGetDependentNodes,
-    (cudaGraphNode_t node, cudaGraphNode_t *out, cudaGraphEdgeData *data,
-     size_t *count), (node, out, data, count))
-{
-    struct node *n = node_get(node);
-    if (!n) return cudaErrorInvalidValue;
-    cudaError_t error = list_nodes(n->graph->nodes, n->graph->n, depends_on, n,
-                                   out, count);
-    plain_edges(data, count);
-    return error;
-}
-
-API(CALL_CONTEXT, cudaGraphGetEdges,
-    (cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-     cudaGraphEdgeData *data, size_t *count), (graph, from, to, data, count))
-{
-    struct graph *g = graph_get(graph);
-    size_t found = 0;
-    if (!g || !count || !from != !to) return cudaErrorInvalidValue;
-    for (uint32_t i = 0; i < g->n; i++)
-        for (uint32_t d = 0; d < g->nodes[i]->deps.n; d++, found++)
-            if (from && found < *count) {
-                from[found] = g->nodes[i]->deps.nodes[d]->handle;
-                to[found] = g->nodes[i]->handle;
-            }
-    if (!from || *count > found) *count = found;
-    plain_edges(data, count);
-    return cudaSuccess;
-}
-
-static bool plain(const cudaGraphEdgeData *data, size_t n)
-{
-    static const cudaGraphEdgeData zero;
-    for (size_t i = 0; data && i < n; i++)
-        if (memcmp(&data[i], &zero, sizeof zero)) return false;
-    return true;
-}
-
-API(CALL_CONTEXT, cudaGraphAddDependencies,
-    (cudaGraph_t graph, const cudaGraphNode_t *from,
-     const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count),
-    (graph, from, to, data, count))
-{
-    struct graph *g = graph_get(graph);
-    if (!g || (count && (!from || !to))) return cudaErrorInvalidValue;
-    if (!plain(data, count)) return cudaErrorNotSupported;
-    for (size_t i = 0; i < count; i++) {
-        struct node *a = node_get(from[i]), *b = node_get(to[i]);
-        if (!a || !b || a == b || a->graph != g || b->graph != g ||
-            set_has(&b->deps, a))
-            return cudaErrorInvalidValue;
-        if (!set_add(&b->deps, a)) return cudaErrorMemoryAllocation;
-    }
-    return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphRemoveDependencies,
-    (cudaGraph_t graph, const cudaGraphNode_t *from,
-     const cudaGraphNode_t *to, const cudaGraphEdgeData *data, size_t count),
-    (graph, from, to, data, count))
-{
-    struct graph *g = graph_get(graph);
-    (void)data;
-    if (!g || (count && (!from || !to))) return cudaErrorInvalidValue;
-    for (size_t i = 0; i < count; i++) {
-        struct node *a = node_get(from[i]), *b = node_get(to[i]);
-        if (!a || !b || !set_has(&b->deps, a)) return cudaErrorInvalidValue;
-        set_remove(&b->deps, a);
-    }
-    return cudaSuccess;
 }

@@ -7,6 +7,7 @@
 bool set_add(struct node_set *s, struct node *n);
 bool set_add_all(struct node_set *s, const struct node_set *more);
 bool set_has(const struct node_set *s, const struct node *n);
+void set_remove(struct node_set *s, const struct node *n);
 void set_clear(struct node_set *s);
 
 struct node {
@@ -23,6 +24,7 @@ struct node {
     } given;
     struct graph *child;       /* owned */
     struct node_set deps;
+    struct launch_place place; /* what a fault in it says of it */
     bool enabled;
     uint32_t step;             /* place in the order of execution */
     uint32_t mark;             /* scratch of whoever walks the graph */
@@ -32,16 +34,23 @@ struct graph {
     cudaGraph_t handle;
     struct node **nodes;       /* in order of adding */
     uint32_t n, capacity;
+    uint32_t numbered, kernels; /* nodes and kernel nodes ever added */
     bool is_child;             /* lives and dies with a node */
     bool has_memory;           /* holds alloc or free nodes */
     uint32_t n_execs;          /* instantiations alive */
     struct user_ref *users;
 };
 
+/* Notes who is calling the runtime (graph_place.c). */
+void place_note_calls(struct launch_place *p);
+/* Puts `outer` around: p is in the child graph of that node. */
+void place_nest(struct launch_place *p, const struct launch_place *outer);
+
 struct graph *graph_new(void);
 void graph_free(struct graph *g);
 /* Same nodes and edges; `handles`: they can be named (a clone). */
 struct graph *graph_copy(const struct graph *g, bool handles);
+void node_free(struct node *n);
 struct graph *graph_get(cudaGraph_t handle);
 struct node *node_get(cudaGraphNode_t handle);
 /* A node with copies of w's parameters; NULL: no memory. */

@@ -30,6 +30,7 @@ struct exec {
     struct stream *lanes[MAX_LANES]; /* [0] is unused */
     uint32_t n_lanes;
     struct event *begun, *ended;
+    uint64_t launches;
 };
 
 static struct exec *exec_get(cudaGraphExec_t h)
@@ -77,6 +78,7 @@ static bool unfold(struct graph *g, struct node *n)
     g->capacity = g->n + c->n + 1;
     for (uint32_t i = 0; i < c->n; i++) {
         c->nodes[i]->graph = g;
+        place_nest(&c->nodes[i]->place, &n->place);
         g->nodes[g->n++] = c->nodes[i];
     }
     c->n = 0;
@@ -218,6 +220,9 @@ static enum status run_step(struct exec *e, struct step *step,
         if (dep->lane != step->lane)
             status = stream_wait_event(core, dep->done);
     }
+    n->place.exec = (uint64_t)e->handle;
+    n->place.node = (uint64_t)n->origin;
+    n->place.launch = e->launches;
     if (status == STATUS_OK && n->enabled && n->work.kind != WORK_ALLOC &&
         n->work.kind != WORK_FREE)
         status = work_run(core, &n->work);
@@ -253,6 +258,7 @@ cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s)
             e->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch);
     if (error != cudaSuccess) return error;
     flush_output();
+    e->launches++;
     enum status status = stream_wait_event(s->core, e->ended);
     if (status == STATUS_OK && e->begun)
         status = event_record(e->begun, s->core);
@@ -356,6 +362,7 @@ static cudaError_t update(struct exec *e, struct graph *g,
         if (!node_set_work(e->graph->nodes[i], &g->nodes[i]->work))
             return cudaErrorMemoryAllocation;
         e->graph->nodes[i]->origin = g->nodes[i]->origin;
+        e->graph->nodes[i]->place = g->nodes[i]->place;
     }
     return same ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
 }

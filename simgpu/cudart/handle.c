@@ -84,6 +84,15 @@ void *handle_get(enum handle_kind kind, const void *handle)
     return s ? atomic_load(&s->object) : NULL;
 }
 
+cudaError_t handle_error(enum handle_kind kind, const void *handle)
+{
+    uint64_t h = (uint64_t)handle;
+    struct slot *s = h >> 56 == (uint64_t)kind ? slot_of((uint32_t)h - 1)
+                                               : NULL;
+    return s && atomic_load(&s->stamp) != h >> 32
+               ? cudaErrorContextIsDestroyed : cudaErrorInvalidResourceHandle;
+}
+
 static void release(struct slot *s, uint32_t index)
 {
     atomic_store(&s->object, NULL);

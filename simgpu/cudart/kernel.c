@@ -59,6 +59,19 @@ static cudaError_t use(const void *function, struct kernel **out)
     return *out ? kernel_load(*out) : cudaErrorInvalidDeviceFunction;
 }
 
+/* What the module's __constant__ variables take, used by k or not. */
+static size_t constant_bytes(const struct ptx_module *m)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < m->n_vars; i++) {
+        const struct ptx_var *v = &m->vars[i];
+        if (v->space != PTX_SPACE_CONST || v->is_extern) continue;
+        size_t align = v->align ? v->align : 1;
+        bytes = (bytes + align - 1) / align * align + v->size;
+    }
+    return bytes;
+}
+
 /* ---- attributes ---------------------------------------------------------------- */
 
 API(CALL_CONTEXT, cudaFuncGetAttributes,
@@ -71,6 +84,7 @@ API(CALL_CONTEXT, cudaFuncGetAttributes,
     const struct program *p = k->program;
     memset(out, 0, sizeof *out);
     out->sharedSizeBytes = p->shared_static;
+    out->constSizeBytes = constant_bytes(p->module);
     out->localSizeBytes = p->local_bytes;
     out->maxThreadsPerBlock = (int)kernel_max_threads(k);
     out->numRegs = (int)registers(k);
@@ -159,9 +173,6 @@ API(CALL_CONTEXT, cudaGetKernel, (cudaKernel_t *out, const void *function),
 }
 
 /* Caches are not simulated: preferences are checked and have no effect. */
-static enum cudaFuncCache cache_preference = cudaFuncCachePreferNone;
-static enum cudaSharedMemConfig bank_size = cudaSharedMemBankSizeDefault;
-
 static cudaError_t set_cache(enum cudaFuncCache config)
 {
     return (int)config < 0 || config > cudaFuncCachePreferEqual
@@ -179,7 +190,7 @@ API(CALL_CONTEXT, cudaDeviceSetCacheConfig, (enum cudaFuncCache config),
     (config))
 {
     cudaError_t error = set_cache(config);
-    if (error == cudaSuccess) cache_preference = config;
+    if (error == cudaSuccess) context()->cache = config;
     return error;
 }
 
@@ -187,7 +198,7 @@ API(CALL_CONTEXT, cudaDeviceGetCacheConfig, (enum cudaFuncCache *config),
     (config))
 {
     if (!config) return cudaErrorInvalidValue;
-    *config = cache_preference;
+    *config = context()->cache;
     return cudaSuccess;
 }
 
@@ -206,7 +217,7 @@ API(CALL_CONTEXT, cudaDeviceSetSharedMemConfig,
 {
     if ((int)config < 0 || config > cudaSharedMemBankSizeEightByte)
         return cudaErrorInvalidValue;
-    bank_size = config;
+    context()->banks = config;
     return cudaSuccess;
 }
 
@@ -214,8 +225,8 @@ API(CALL_CONTEXT, cudaDeviceGetSharedMemConfig,
     (enum cudaSharedMemConfig *config), (config))
 {
     if (!config) return cudaErrorInvalidValue;
-    *config = bank_size == cudaSharedMemBankSizeDefault
-                  ? cudaSharedMemBankSizeFourByte : bank_size;
+    *config = context()->banks == cudaSharedMemBankSizeDefault
+                  ? cudaSharedMemBankSizeFourByte : context()->banks;
     return cudaSuccess;
 }
 

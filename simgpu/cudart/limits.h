@@ -20,7 +20,9 @@ enum {
     SHARED_RESERVED = 1 << 10,          /* a block */
     THREADS_PER_SM = 2048,
     BLOCKS_PER_SM = 32,
+    LOCAL_PER_THREAD = 512 << 10,
     CONSTANT_BYTES = 64 << 10,
+    MAX_PITCH = 0x7fffffff,             /* of copies and fills in rows */
     PARAM_BYTES = 32764,
     TEXTURE_ALIGNMENT = 512,
     PITCH_ALIGNMENT = 512,              /* of cudaMallocPitch rows */

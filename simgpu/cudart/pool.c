@@ -144,9 +144,10 @@ API(CALL_CONTEXT, cudaMemPoolCreate,
     if (!out || !props || props->allocType != cudaMemAllocationTypePinned ||
         props->win32SecurityAttributes)
         return cudaErrorInvalidValue;
-    if (props->location.type == cudaMemLocationTypeDevice &&
-        props->location.id != 0)
-        return cudaErrorInvalidDevice;
+    if (props->location.type == cudaMemLocationTypeInvalid ||
+        (props->location.type == cudaMemLocationTypeDevice &&
+         props->location.id != 0))
+        return cudaErrorInvalidValue;
     if (!on_device(&props->location)) return cudaErrorNotSupported;
     if (props->handleTypes != cudaMemHandleTypeNone)
         return cudaErrorNotSupported;
@@ -238,12 +239,15 @@ API(CALL_CONTEXT, cudaMemPoolSetAccess,
     (handle, list, n))
 {
     if (!pool_get(handle) || (n && !list)) return cudaErrorInvalidValue;
+    if (n > 1) return cudaErrorInvalidDevice; /* there is only one to name */
     for (size_t i = 0; i < n; i++) {
         if (list[i].location.type != cudaMemLocationTypeDevice)
             return cudaErrorInvalidValue;
         if (list[i].location.id != 0) return cudaErrorInvalidDevice;
+        if (list[i].flags == cudaMemAccessFlagsProtNone)
+            return cudaErrorInvalidDevice; /* its own device keeps access */
         if (list[i].flags != cudaMemAccessFlagsProtReadWrite)
-            return cudaErrorInvalidValue; /* its own device keeps access */
+            return cudaErrorInvalidValue;
     }
     return cudaSuccess;
 }

@@ -1,11 +1,13 @@
 /* Fault records for people and for programs.
  *
  * CUDA itself says nothing when a context is lost, and so does simgpu, unless
- * SIMGPU_REPORT (or SIMGPU_VERBOSE) is set: then the first fault is described
+ * SIMGPU_REPORT is set: then the first fault is described
  * on stderr the way memory checkers do.
  */
+#define _GNU_SOURCE /* dladdr */
 #include "cudart/report.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +39,25 @@ static void describe_access(const struct fault *f)
             f->near_address);
 }
 
+static void describe_place(const struct launch_place *p)
+{
+    if (!p->launch) return;
+    fprintf(stderr, "=========     node ");
+    for (uint32_t i = 0; i < p->depth; i++)
+        fprintf(stderr, "%s%u", i ? "." : "", p->path[i]);
+    fprintf(stderr, " of a graph, kernel node %u there, launch %" PRIu64
+            " of the executable graph\n", p->kernel, p->launch);
+    for (uint32_t i = 0; i < p->n_calls; i++) {
+        Dl_info at;
+        uint64_t call = p->calls[i] - 1; /* not what follows it */
+        if (!dladdr((void *)call, &at) || !at.dli_fname) continue;
+        fprintf(stderr, "=========     %s %s+0x%" PRIx64 "%s%s\n",
+                i ? "from" : "added at", at.dli_fname,
+                call - (uint64_t)at.dli_fbase, at.dli_sname ? " in " : "",
+                at.dli_sname ? at.dli_sname : "");
+    }
+}
+
 static void describe(const struct fault *f)
 {
     fprintf(stderr, "========= simgpu: %s (error %d) in kernel %s\n",
@@ -52,6 +73,7 @@ static void describe(const struct fault *f)
             "%u lanes, launch %" PRIu64 "\n", f->block[0], f->block[1],
             f->block[2], f->thread[0], f->thread[1], f->thread[2], f->lanes,
             f->launch);
+    describe_place(&f->place);
     describe_access(f);
     if (f->message[0]) fprintf(stderr, "=========     %s\n", f->message);
 }
@@ -70,14 +92,59 @@ static void keep(const struct fault *f)
 void report_fault(const struct fault *f)
 {
     keep(f);
-    if (setting_flag("SIMGPU_REPORT") || setting_flag("SIMGPU_VERBOSE"))
-        describe(f);
+    if (settings().report) describe(f);
+}
+
+static void fill_record(struct simgpuFaultRecord *r, const struct fault *f)
+{
+    const struct launch_place *p = &f->place;
+    r->code = fault_kind_code(f->kind);
+    snprintf(r->kind, sizeof r->kind, "%s", fault_kind_text(f->kind));
+    snprintf(r->kernel, sizeof r->kernel, "%s", f->kernel);
+    if (f->n_frames) {
+        snprintf(r->file, sizeof r->file, "%s", f->frames[0].file);
+        r->line = f->frames[0].line;
+    }
+    r->ptx_line = f->ptx_line;
+    snprintf(r->instruction, sizeof r->instruction, "%s", f->instruction);
+    memcpy(r->block, f->block, sizeof r->block);
+    memcpy(r->thread, f->thread, sizeof r->thread);
+    r->address = f->address;
+    r->bytes = f->bytes;
+    r->is_write = f->is_write;
+    r->near_address = f->near_address;
+    r->near_size = f->near_size;
+    r->near_distance = f->near_distance;
+    r->near_freed = f->near_freed;
+    r->lanes = f->lanes;
+    r->launch = f->launch;
+    r->time_ns = f->time_ns;
+    snprintf(r->message, sizeof r->message, "%s", f->message);
+    r->graph_exec = p->exec;
+    r->graph_node = p->node;
+    r->graph_launch = p->launch;
+    r->node_kernel = p->kernel;
+    r->node_depth = p->depth;
+    memcpy(r->node_path, p->path, sizeof r->node_path);
+    r->n_node_calls = p->n_calls;
+    memcpy(r->node_calls, p->calls, sizeof r->node_calls);
+}
+
+/* A caller of the first version has room for its fields only. */
+static size_t record_size(uint32_t version)
+{
+    switch (version) {
+    case 1: return offsetof(struct simgpuFaultRecord, graph_exec);
+    case SIMGPU_FAULT_RECORD_VERSION: return sizeof(struct simgpuFaultRecord);
+    default: return 0;
+    }
 }
 
 __attribute__((visibility("default")))
 int simgpuGetFaultRecord(struct simgpuFaultRecord *r)
 {
-    if (!r || r->version != SIMGPU_FAULT_RECORD_VERSION) return -1;
+    size_t size = r ? record_size(r->version) : 0;
+    if (!size) return -1;
     struct context *c = context();
     struct fault f;
     if (c && device_fault(c->device, &f)) keep(&f);
@@ -85,31 +152,9 @@ int simgpuGetFaultRecord(struct simgpuFaultRecord *r)
     pthread_mutex_lock(&lock);
     f = first;
     pthread_mutex_unlock(&lock);
-
-    memset(r, 0, sizeof *r);
-    r->version = SIMGPU_FAULT_RECORD_VERSION;
-    r->code = fault_kind_code(f.kind);
-    snprintf(r->kind, sizeof r->kind, "%s", fault_kind_text(f.kind));
-    snprintf(r->kernel, sizeof r->kernel, "%s", f.kernel);
-    if (f.n_frames) {
-        snprintf(r->file, sizeof r->file, "%s", f.frames[0].file);
-        r->line = f.frames[0].line;
-    }
-    r->ptx_line = f.ptx_line;
-    snprintf(r->instruction, sizeof r->instruction, "%s", f.instruction);
-    memcpy(r->block, f.block, sizeof r->block);
-    memcpy(r->thread, f.thread, sizeof r->thread);
-    r->address = f.address;
-    r->bytes = f.bytes;
-    r->is_write = f.is_write;
-    r->near_address = f.near_address;
-    r->near_size = f.near_size;
-    r->near_distance = f.near_distance;
-    r->near_freed = f.near_freed;
-    r->lanes = f.lanes;
-    r->launch = f.launch;
-    r->time_ns = f.time_ns;
-    snprintf(r->message, sizeof r->message, "%s", f.message);
+    struct simgpuFaultRecord full = {.version = r->version};
+    fill_record(&full, &f);
+    memcpy(r, &full, size);
     return 1;
 }
 

@@ -57,7 +57,7 @@ cudaError_t stream_get(cudaStream_t handle, bool per_thread,
         return *out ? cudaSuccess : cudaErrorMemoryAllocation;
     }
     *out = handle_get(HANDLE_STREAM, handle);
-    return *out ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    return *out ? cudaSuccess : handle_error(HANDLE_STREAM, handle);
 }
 
 cudaError_t synchronize_stream(struct rt_stream *s)
@@ -103,7 +103,7 @@ API(CALL_CONTEXT, cudaStreamCreateWithPriority,
 API(CALL_CONTEXT, cudaStreamDestroy, (cudaStream_t handle), (handle))
 {
     struct rt_stream *s = handle_take(HANDLE_STREAM, handle);
-    if (!s) return cudaErrorInvalidResourceHandle;
+    if (!s) return handle_error(HANDLE_STREAM, handle);
     capture_abandon(s);
     stream_free(s);
     return cudaSuccess;

@@ -37,7 +37,8 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .dynamic_shared = (uint32_t)w->launch.shared,
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
-        .stack_bytes = stack_limit(),
+        .stack_bytes = (uint32_t)context()->limits[cudaLimitStackSize],
+        .place = w->launch.place,
     };
     uint64_t number;
     return enqueue_launch(core, &d, &number);
@@ -108,8 +109,10 @@ enum status work_run(struct stream *core, const struct work *w)
     enum status s = begin && end ? event_record(begin, core)
                                  : STATUS_NO_MEMORY;
     if (s == STATUS_OK) s = run(core, w);
-    if (s == STATUS_OK) s = event_record(end, core);
     if (s == STATUS_OK) {
+        /* Fails if the work is done already and has lost the device: the next
+         * call's to report, as without a tool. */
+        event_record(end, core);
         tools_work(t, core, w, begin, end);
         return s;
     }

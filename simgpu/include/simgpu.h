@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SIMGPU_FAULT_RECORD_VERSION 1
+#define SIMGPU_FAULT_RECORD_VERSION 2
 
 struct simgpuFaultRecord {
     uint32_t version;       /* in: what the caller was compiled with */
@@ -32,6 +32,17 @@ struct simgpuFaultRecord {
     uint64_t launch;        /* launch number in the process, from 1 */
     uint64_t time_ns;       /* device clock, comparable to %globaltimer */
     char message[256];      /* assertion text, or "" */
+
+    /* Version 2: which node of which graph, if a graph launched the kernel. */
+    uint64_t graph_exec;    /* its cudaGraphExec_t; 0: no graph launched it */
+    uint64_t graph_node;    /* cudaGraphNode_t of the graph it was made from */
+    uint64_t graph_launch;  /* launch of that executable graph, from 1 */
+    uint32_t node_kernel;   /* number among the kernel nodes of its graph */
+    uint32_t node_depth;    /* 1: in the graph itself, 2: in a child, ... */
+    uint32_t node_path[8];  /* numbers of the nodes on the way, outermost
+                               first; nodes count from 1 as they were added */
+    uint32_t n_node_calls;  /* host calls that added or captured the node: */
+    uint64_t node_calls[8]; /* return addresses, innermost first */
 };
 
 /* Copies the first fault of this process into *record. Returns 1 if there was

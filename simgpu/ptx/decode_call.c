@@ -52,6 +52,7 @@ static bool call_target(struct decoder *d, const struct ptx_operand *o,
     out->imm = callee;
     if (f->has_body) return !f->is_entry || decode_unsupported(d, NULL);
     c->builtin = (uint8_t)builtin(f->name);
+    d->program->builtins |= 1u << c->builtin;
     if (c->builtin) return true;
     char what[160];
     snprintf(what, sizeof what, "call of external function %.100s", f->name);

@@ -122,6 +122,15 @@ struct insn_info {
     int32_t loc;    /* index in module->locs, or -1 */
 };
 
+/* Functions that the device itself provides. */
+enum exec_builtin {
+    BUILTIN_NONE,
+    BUILTIN_VPRINTF,
+    BUILTIN_ASSERTFAIL,
+    BUILTIN_MALLOC,
+    BUILTIN_FREE,
+};
+
 struct program {
     const struct ptx_module *module;
     const char *name;            /* mangled entry name */
@@ -138,6 +147,7 @@ struct program {
     uint32_t maxntid;            /* threads a block at most, 0 not given */
     uint32_t regs_per_thread;    /* estimate, for attributes and 701 */
     uint64_t sregs_used;         /* bit a PTX_SREG_* */
+    uint32_t builtins;           /* bit an enum exec_builtin that it calls */
     struct exec_func *funcs;     /* one a function of the module */
     void *arena;
 };

@@ -34,14 +34,6 @@ struct exec_func {
     struct exec_param *args, *rets; /* offsets in its local memory */
 };
 
-enum exec_builtin {
-    BUILTIN_NONE,
-    BUILTIN_VPRINTF,
-    BUILTIN_ASSERTFAIL,
-    BUILTIN_MALLOC,
-    BUILTIN_FREE,
-};
-
 /* insn.ext of a call; the target is imm (function index), or src[0] (a row of
  * function addresses) when imm is negative. */
 struct insn_call {

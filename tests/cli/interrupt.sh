@@ -36,6 +36,46 @@ rows killed | cut -d' ' -f1 | cmp - ids
 head -c "$(($(wc -c <before) - 11))" before >kept
 head -c "$(wc -c <kept)" killed/trials.csv | cmp - kept
 
+# Killed again and again, at moments that have nothing to do with what it is
+# doing: what was kept stays, byte for byte, and in the end the rows are those
+# of a run that nobody disturbed.
+python3 - $options <<'END'
+import csv, random, subprocess, sys, time
+quiet = dict(stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def rows(folder):
+    with open(folder + "/trials.csv", newline="") as f:
+        lines = [l for l in f if not l.startswith("#")]
+    # What a free trial measures is another thing each time.
+    return sorted((r["trial_id"],) + (() if r["mode"] == "free" else tuple(
+        v for k, v in r.items() if k != "wall_ms"))
+        for r in csv.DictReader(lines))
+def kept():
+    s = open("again/trials.csv", "rb").read()
+    return s[:s.rfind(b"\n") + 1]
+random.seed()
+command = ["faultlag", "bench", *sys.argv[1:], "--out", "again"]
+kills, before = 0, b""
+while True:
+    run = subprocess.Popen(command + ["--quiet"], **quiet)
+    try:
+        code = run.wait(random.uniform(0.05, 0.4)) if kills < 6 else run.wait()
+        break
+    except subprocess.TimeoutExpired:
+        run.kill()
+        run.wait()
+    kills += 1
+    try:
+        open("again/context.json").close()
+    except FileNotFoundError:   # it had not begun; there is nothing to keep
+        subprocess.run(["rm", "-rf", "again"])
+        continue
+    assert kept().startswith(before), (kept(), before)
+    before = kept()
+    command = ["faultlag", "bench", "--resume", "again"]
+assert kept().startswith(before) and kills
+print(code, rows("again") == rows("whole"))
+END
+
 # Nothing is ever written over.
 faultlag bench $options --out whole && exit 1 || echo "exit $?" >&2
 faultlag run bad-gather --device sim --csv whole/trials.csv && exit 1 ||

@@ -25,3 +25,12 @@ before=$(cksum trace.json)
 faultlag run bad-gather --device sim --strategy async --trials 1 --quiet \
   --trace trace.json >/dev/null && exit 1 || echo "exit $?" >&2
 [ "$before" = "$(cksum trace.json)" ]
+
+# The same as text; what it was drawn from is gone afterwards.
+TMPDIR=$PWD faultlag run bad-gather --device sim --strategy async --trials 1 \
+  --quiet --timeline >text
+sed -n 's/ at [^:]*:\(.*\):[0-9]*/:\1/p' text
+awk 'length > 80' text | grep -v '^bad-gather  ' || true
+ls
+faultlag run bad-gather --device sim --variant healthy --trials 1 --quiet \
+  --timeline && exit 1 || echo "exit $?" >&2

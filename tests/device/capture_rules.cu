@@ -1,35 +1,7 @@
 /* Stream capture: what becomes of work, and what breaks a capture. */
 #include <pthread.h>
 
-#include "kernels.cuh"
-
-static cudaStream_t stream(unsigned flags = cudaStreamNonBlocking)
-{
-    cudaStream_t s = nullptr;
-    OK(cudaStreamCreateWithFlags(&s, flags));
-    return s;
-}
-
-static cudaEvent_t event()
-{
-    cudaEvent_t e = nullptr;
-    OK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-    return e;
-}
-
-static void begin(cudaStream_t s,
-                  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed)
-{
-    OK(cudaStreamBeginCapture(s, mode));
-}
-
-static cudaError_t run(cudaGraph_t g)
-{
-    cudaGraphExec_t e;
-    cudaError_t r = cudaGraphInstantiate(&e, g, 0);
-    if (r == cudaSuccess) r = cudaGraphLaunch(e, 0);
-    return r == cudaSuccess ? finish() : r;
-}
+#include "graphs.cuh"
 
 RULE(capture, nothing_runs, HEADER,
      "captured work does not run until the graph is launched")

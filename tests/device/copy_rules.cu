@@ -128,6 +128,71 @@ RULE(copy, two_dimensional_arguments, REPORT,
            cudaErrorInvalidMemcpyDirection);
 }
 
+RULE(copy, largest_pitch, REPORT,
+     "a pitch above cudaDevAttrMaxPitch: 1")
+{
+    static char host[256];
+    char *p = device_array<char>(256);
+    int most = 0;
+    OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPitch, 0));
+    size_t pitch = (size_t)most + 1;
+    EXPECT(cudaMemcpy2D(p, pitch, host, 16, 16, 2, cudaMemcpyHostToDevice),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy2D(p, 16, host, pitch, 16, 2, cudaMemcpyHostToDevice),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy2D(host, 16, p, pitch, 16, 1, cudaMemcpyDeviceToHost),
+           cudaErrorInvalidValue);
+}
+
+/* A copy of a whole box, with one thing changed. */
+static cudaError_t copy_box(cudaPitchedPtr dst, cudaPos to, cudaPitchedPtr src,
+                            cudaPos from, cudaExtent extent, int kind)
+{
+    cudaMemcpy3DParms p = {};
+    p.dstPtr = dst, p.dstPos = to, p.srcPtr = src, p.srcPos = from;
+    p.extent = extent, p.kind = (cudaMemcpyKind)kind;
+    return cudaMemcpy3D(&p);
+}
+RULE(copy, box_arguments, REPORT,
+     "cudaMemcpy3D: a pitch below the width 12, an unknown direction 21, null "
+     "pointers and boxes that leave their memory: 1; empty boxes succeed")
+{
+    const cudaMemcpyKind kind = cudaMemcpyDeviceToDevice;
+    cudaExtent extent = make_cudaExtent(512, 128, 8);
+    cudaPitchedPtr dst, src, other;
+    cudaPos zero = {}, pos;
+    OK(cudaMalloc3D(&dst, extent));
+    OK(cudaMalloc3D(&src, extent));
+    OK(copy_box(dst, zero, src, zero, extent, kind));
+    other = dst, other.ptr = nullptr;
+    EXPECT(copy_box(other, zero, src, zero, extent, kind),
+           cudaErrorInvalidValue);
+    EXPECT(copy_box(dst, zero, other, zero, extent, kind),
+           cudaErrorInvalidValue);
+    other = dst, other.pitch = extent.width - 1;
+    EXPECT(copy_box(other, zero, src, zero, extent, kind),
+           cudaErrorInvalidPitchValue);
+    EXPECT(copy_box(src, zero, other, zero, extent, kind),
+           cudaErrorInvalidPitchValue);
+    EXPECT(copy_box(dst, zero, src, zero, extent, -1),
+           cudaErrorInvalidMemcpyDirection);
+    const cudaPos beyond[] = {
+        make_cudaPos(dst.pitch - extent.width + 1, 0, 0),
+        make_cudaPos(0, 1, 0), make_cudaPos(0, 0, 1)};
+    for (cudaPos p : beyond) {
+        pos = p;
+        EXPECT(copy_box(dst, pos, src, zero, extent, kind),
+               cudaErrorInvalidValue);
+        EXPECT(copy_box(dst, zero, src, pos, extent, kind),
+               cudaErrorInvalidValue);
+    }
+    OK(copy_box(dst, zero, src, zero, make_cudaExtent(0, 128, 8), kind));
+    OK(copy_box(dst, zero, src, zero, make_cudaExtent(512, 0, 8), kind));
+    OK(copy_box(dst, zero, src, zero, make_cudaExtent(512, 128, 0), kind));
+    EXPECT(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
+    OK(finish());
+}
+
 RULE(copy, two_dimensional_rows, HEADER,
      "rows of one pitch arrive in rows of another, gaps untouched")
 {
@@ -181,20 +246,69 @@ RULE(fill, two_dimensional, HEADER, "cudaMemset2D leaves the gaps alone")
     EXPECT(h[4], 7);
     EXPECT(h[5], 1);
     EXPECT(h[48 + 4], 7);
-    EXPECT(cudaMemset2D(p, 4, 7, 5, 4), cudaErrorInvalidPitchValue);
+}
+
+RULE(fill, two_dimensional_arguments, REPORT,
+     "cudaMemset2D: a pitch below the width or above the largest, a row too "
+     "many, null or pageable memory: 1")
+{
+    static char pageable[64];
+    void *p;
+    size_t pitch;
+    OK(cudaMallocPitch(&p, &pitch, 184, 57));
+    EXPECT(cudaMemset2D(p, 1, 7, 184, 57), cudaErrorInvalidValue);
+    EXPECT(cudaMemset2D(p, pitch, 7, pitch + 1, 57), cudaErrorInvalidValue);
+    EXPECT(cudaMemset2D(p, (size_t)1 << 31, 7, 184, 2),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemset2D(p, pitch, 7, pitch, 58), cudaErrorInvalidValue);
+    EXPECT(cudaMemset2D(nullptr, pitch, 7, 184, 57), cudaErrorInvalidValue);
+    EXPECT(cudaMemset2D(pageable, 8, 7, 8, 8), cudaErrorInvalidValue);
+    EXPECT(cudaMemset2DAsync(p, 1, 7, 184, 57, 0), cudaErrorInvalidValue);
+    OK(cudaMemset2D(p, pitch, 7, 184, 57));
+    OK(cudaMemset2D(p, pitch, 7, 0, 57));
+    OK(finish());
+}
+
+RULE(fill, box_arguments, REPORT,
+     "cudaMemset3D: a box that leaves its memory: 1, and nothing is filled; "
+     "an empty one succeeds wherever it is")
+{
+    cudaExtent extent = make_cudaExtent(184, 57, 16), e;
+    cudaPitchedPtr p, other;
+    unsigned char first = 0;
+    OK(cudaMalloc3D(&p, extent));
+    OK(cudaMemset3D(p, 1, extent));
+    e = extent, e.width = p.pitch + 1;
+    EXPECT(cudaMemset3D(p, 2, e), cudaErrorInvalidValue);
+    e = extent, e.height++;
+    EXPECT(cudaMemset3D(p, 2, e), cudaErrorInvalidValue);
+    e = extent, e.depth++;
+    EXPECT(cudaMemset3D(p, 2, e), cudaErrorInvalidValue);
+    e = extent, e.height = SIZE_MAX;
+    EXPECT(cudaMemset3D(p, 2, e), cudaErrorInvalidValue);
+    other = p, other.pitch = 1;
+    EXPECT(cudaMemset3D(other, 2, extent), cudaErrorInvalidValue);
+    other = p, other.ptr = nullptr;
+    EXPECT(cudaMemset3D(other, 2, extent), cudaErrorInvalidValue);
+    other.ptr = (char *)p.ptr + p.pitch * 57 * 16 + 1;
+    EXPECT(cudaMemset3D(other, 2, extent), cudaErrorInvalidValue);
+    OK(cudaMemset3D(other, 2, make_cudaExtent(0, 0, 0)));
+    OK(cudaMemcpy(&first, p.ptr, 1, cudaMemcpyDeviceToHost));
+    EXPECT(first, 1);
 }
 
 /* ---- who waits ---------------------------------------------------------------------- */
 
-/* A kernel holds the stream; does the call return before it ends? Everything
- * is opened in the end by a limit, so a call that waits still returns. */
+/* A kernel holds the stream; does the call return before it ends? A limit
+ * opens it in the end, so a call that waits still returns; where the call
+ * should not wait the limit can be far away. */
 static bool returned_early(cudaError_t (*call)(void *, void *), void *dst,
-                           void *src)
+                           void *src, int limit)
 {
     gate g;
     cudaEvent_t e;
     OK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
-    hold<<<1, 1>>>(g.device, 1 << 21);
+    hold<<<1, 1>>>(g.device, limit);
     OK(cudaEventRecord(e));
     OK(call(dst, src));
     bool early = cudaEventQuery(e) == cudaErrorNotReady;
@@ -228,12 +342,12 @@ static void *pinned()
 #define WAITS(what, basis, text, call, dst, src)              \
     RULE(wait, what, basis, text)                           \
     {                                                         \
-        EXPECT(returned_early(call, dst, src), 0);            \
+        EXPECT(returned_early(call, dst, src, 1 << 20), 0);            \
     }
 #define RETURNS(what, basis, text, call, dst, src)            \
     RULE(wait, what, basis, text)                           \
     {                                                         \
-        EXPECT(returned_early(call, dst, src), 1);            \
+        EXPECT(returned_early(call, dst, src, 1 << 25), 1);            \
     }
 WAITS(copy_pageable_in, HEADER,
       "cudaMemcpy from pageable memory waits for earlier work of the stream",

@@ -1,7 +1,7 @@
 /* The device and its kernels as they describe themselves. */
 #include <cuda.h>
 
-#include "kernels.cuh"
+#include "faults.cuh"
 
 RULE(device, count_and_current, HEADER, "there is a device, and it is current")
 {
@@ -107,31 +107,197 @@ RULE(device, limits, REPORT, "an unknown limit: 215; a null output: 1")
     EXPECT(v >= 1 << 20, 1);
 }
 
+RULE(device, limits_belong_to_the_context, DERIVED,
+     "cudaDeviceReset brings limits back to what they were")
+{
+    size_t before = 0, set = 0, after = 0;
+    OK(cudaDeviceGetLimit(&before, cudaLimitPrintfFifoSize));
+    OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 * before));
+    OK(cudaDeviceGetLimit(&set, cudaLimitPrintfFifoSize));
+    OK(cudaDeviceReset());
+    OK(cudaDeviceGetLimit(&after, cudaLimitPrintfFifoSize));
+    EXPECT(set >= 2 * before, 1);
+    EXPECT(after, before);
+}
+
+RULE(device, limits_are_at_least_what_was_set, REPORT,
+     "after cudaDeviceSetLimit cudaDeviceGetLimit tells that much or more")
+{
+    static const cudaLimit all[] = {cudaLimitStackSize,
+                                    cudaLimitPrintfFifoSize,
+                                    cudaLimitMallocHeapSize};
+    for (cudaLimit limit : all) {
+        size_t before = 0, after = 0;
+        OK(cudaDeviceGetLimit(&before, limit));
+        EXPECT(before > 0, 1);
+        OK(cudaDeviceSetLimit(limit, before + 8));
+        OK(cudaDeviceGetLimit(&after, limit));
+        EXPECT(after >= before + 8, 1);
+    }
+}
+
+/* Kernels that contain what a limit is about, and spin. */
 __global__ void chatter(volatile int *gate, int limit)
 {
     for (int i = 0; i < limit && *gate == 0; i++)
-        if (i < 0) printf("never %d\n", i);
+        if (*gate < 0) printf("never %d\n", i);
 }
-RULE(device, limit_under_a_kernel, REPORT,
-     "the printf buffer cannot change while a kernel that prints runs: 1")
+__global__ void allocate(volatile int *gate, int limit)
 {
-    gate g;
-    chatter<<<1, 1>>>(g.device, 1 << 24);
-    EXPECT(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 20),
-           cudaErrorInvalidValue);
-    g.open();
-    OK(finish());
-    OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 2 << 20));
+    for (int i = 0; i < limit && *gate == 0; i++)
+        if (*gate < 0) free(malloc(16));
+}
+static cudaError_t grow(cudaLimit limit)
+{
+    size_t v = 0;
+    OK(cudaDeviceGetLimit(&v, limit));
+    return cudaDeviceSetLimit(limit, v + 4096);
+}
+#define FIXED_BY(what, limit, kernel, functions)                           \
+    RULE(device, what##_under_a_kernel, REPORT,                            \
+         #limit " cannot change while a kernel that contains " functions   \
+         " runs: 1")                                                       \
+    {                                                                      \
+        gate g;                                                            \
+        kernel<<<1, 1>>>(g.device, 1 << 24);                               \
+        EXPECT(grow(limit), cudaErrorInvalidValue);                        \
+        g.open();                                                          \
+        OK(finish());                                                      \
+    }                                                                      \
+    RULE(device, what##_after_a_kernel, HEADER,                            \
+         "nor once one was launched, until cudaDeviceReset")               \
+    {                                                                      \
+        gate g;                                                            \
+        g.open();                                                          \
+        kernel<<<1, 1>>>(g.device, 1);                                     \
+        OK(finish());                                                      \
+        EXPECT(grow(limit), cudaErrorInvalidValue);                        \
+        OK(cudaDeviceReset());                                             \
+        OK(grow(limit));                                                   \
+    }                                                                      \
+    RULE(device, what##_beside_other_kernels, DERIVED,                     \
+         "other kernels do not fix " #limit)                               \
+    {                                                                      \
+        nothing<<<1, 1>>>();                                               \
+        OK(finish());                                                      \
+        OK(grow(limit));                                                   \
+    }
+FIXED_BY(print_buffer, cudaLimitPrintfFifoSize, chatter, "printf")
+FIXED_BY(heap, cudaLimitMallocHeapSize, allocate, "malloc or free")
+
+__global__ void count_lines(int n)
+{
+    for (int i = 0; i < n; i++) printf("line %d of many\n", i);
+}
+static const char *lines_left(size_t buffer, int n)
+{
+    if (buffer) OK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, buffer));
+    text_begin(1);
+    count_lines<<<1, 1>>>(n);
+    cudaError_t error = finish();
+    const char *text = text_end();
+    OK(error);
+    return text;
+}
+RULE(device, print_buffer_keeps_the_newest, HEADER,
+     "what the printf buffer cannot hold is the oldest")
+{
+    const char *text = lines_left(16 << 10, 50000);
+    EXPECT(text_count(text, "line 49999 of many\n"), 1);
+    EXPECT(text_count(text, "line 0 of many\n"), 0);
+}
+RULE(device, print_buffer_of_another_size, HEADER,
+     "a larger cudaLimitPrintfFifoSize holds more")
+{
+    EXPECT(text_count(lines_left(8 << 20, 100000), " of many\n"), 100000);
 }
 
-__device__ __noinline__ int descend(int n, int *out)
+/* How many pieces malloc gives before it says no. */
+__global__ void exhaust(size_t piece, int most, int *count)
 {
-    volatile int frame[16];
-    frame[n % 16] = n;
-    if (n > 0) frame[(n + 1) % 16] = descend(n - 1, out);
-    return frame[n % 16] + *out;
+    int n = 0;
+    while (n < most && malloc(piece)) n++;
+    *count = n;
 }
-__global__ void recurse(int depth, int *out) { *out = descend(depth, out); }
+static int pieces(size_t heap, size_t piece, int most)
+{
+    int *count = device_array<int>(1);
+    if (heap) OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, heap));
+    exhaust<<<1, 1>>>(piece, most, count);
+    OK(finish());
+    return read_int(count);
+}
+RULE(device, heap_has_an_end, HEADER,
+     "malloc in a kernel returns null when the heap is full, and no more")
+{
+    int n = pieces(0, 64 << 10, 1 << 14);
+    EXPECT(n >= 64 && n < 1 << 14, 1);
+    OK(cudaGetLastError());
+}
+RULE(device, heap_of_another_size, HEADER,
+     "cudaLimitMallocHeapSize makes room for as much")
+{
+    EXPECT(pieces(64 << 20, 64 << 10, 512), 512);
+}
+RULE(device, heap_larger_than_memory, OPEN,
+     "a heap that the device's memory cannot hold: 2")
+{
+    EXPECT(cudaDeviceSetLimit(cudaLimitMallocHeapSize, (size_t)1 << 50),
+           cudaErrorMemoryAllocation);
+}
+
+__global__ void keep_in_heap(int **slot)
+{
+    *slot = (int *)malloc(sizeof(int));
+    **slot = 77;
+}
+__global__ void take_from_heap(int **slot, int *out)
+{
+    *out = **slot;
+    free(*slot);
+}
+RULE(device, heap_outlives_kernels, HEADER,
+     "what one kernel allocated another one may use and free")
+{
+    int **slot = device_array<int *>(1), *out = device_array<int>(1);
+    keep_in_heap<<<1, 1>>>(slot);
+    take_from_heap<<<1, 1>>>(slot, out);
+    OK(finish());
+    EXPECT(read_int(out), 77);
+}
+__global__ void give_away(void **slot) { *slot = malloc(64); }
+RULE(device, heap_is_not_the_runtimes, HEADER,
+     "cudaFree of memory that malloc in a kernel gave: 1")
+{
+    void **slot = device_array<void *>(1), *p = nullptr;
+    give_away<<<1, 1>>>(slot);
+    OK(finish());
+    OK(cudaMemcpy(&p, slot, sizeof p, cudaMemcpyDeviceToHost));
+    EXPECT(cudaFree(p), cudaErrorInvalidValue);
+    OK(finish());
+}
+
+RULE(device, stack_too_large, DERIVED,
+     "a stack limit above the local memory of a thread, 512 KiB: 1")
+{
+    EXPECT(cudaDeviceSetLimit(cudaLimitStackSize, (512 << 10) + 1),
+           cudaErrorInvalidValue);
+}
+RULE(device, stacks_beyond_memory, REPORT,
+     "a stack limit for which the memory does not hold every resident "
+     "thread's: 2")
+{
+    int processors = 0, threads = 0;
+    size_t available, total, stack = 511 << 10;
+    OK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+                              0));
+    OK(cudaDeviceGetAttribute(&threads,
+                              cudaDevAttrMaxThreadsPerMultiProcessor, 0));
+    OK(cudaMemGetInfo(&available, &total));
+    if (stack * processors * threads < total) rule_skip("it holds them");
+    EXPECT(cudaDeviceSetLimit(cudaLimitStackSize, stack),
+           cudaErrorMemoryAllocation);
+}
 
 RULE(device, stack_limit, HEADER,
      "cudaLimitStackSize gives recursion the room it asks for")
@@ -143,18 +309,6 @@ RULE(device, stack_limit, HEADER,
     OK(finish());
 }
 
-RULE(device, stack_overflow, OPEN,
-     "recursion deeper than the stack ruins the context: 700, 714 or 719")
-{
-    int *p = device_array<int>(1);
-    OK(cudaMemset(p, 0, sizeof(int)));
-    OK(cudaDeviceSetLimit(cudaLimitStackSize, 1024));
-    recurse<<<1, 1>>>(1 << 20, p);
-    cudaError_t e = finish();
-    EXPECT(e == cudaErrorIllegalAddress || e == cudaErrorHardwareStackError ||
-               e == cudaErrorLaunchFailure, 1);
-}
-
 RULE(device, no_peers, DERIVED, "one device has no peers to enable")
 {
     int can = -1, n = 0;
@@ -162,6 +316,37 @@ RULE(device, no_peers, DERIVED, "one device has no peers to enable")
     if (n != 1) rule_skip("more than one device");
     OK(cudaDeviceCanAccessPeer(&can, 0, 0));
     EXPECT(can, 0);
+}
+
+RULE(device, bus_id_too_short, REPORT,
+     "a buffer too short for the bus id is filled as far as it goes: 1")
+{
+    char whole[64] = {}, half[64];
+    OK(cudaDeviceGetPCIBusId(whole, sizeof whole, 0));
+    int length = (int)strlen(whole);
+    memset(half, 1, sizeof half);
+    EXPECT(cudaDeviceGetPCIBusId(half, length / 2, 0), cudaErrorInvalidValue);
+    EXPECT(half[length / 2 - 1], 0);
+    EXPECT(half[length / 2], 1);
+    EXPECT(cudaDeviceGetPCIBusId(half, 0, 0), cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetPCIBusId((char *)nullptr, 64, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetPCIBusId(whole, sizeof whole, 99),
+           cudaErrorInvalidDevice);
+}
+
+RULE(device, bus_id_names_the_device, HEADER,
+     "the device is found again by its bus id; nonsense is refused")
+{
+    char id[64] = {};
+    int found = -1;
+    OK(cudaDeviceGetPCIBusId(id, sizeof id, 0));
+    OK(cudaDeviceGetByPCIBusId(&found, id));
+    EXPECT(found, 0);
+    EXPECT(cudaDeviceGetByPCIBusId(&found, "nonsense"),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetByPCIBusId((int *)nullptr, id),
+           cudaErrorInvalidValue);
 }
 
 /* ---- kernels ----------------------------------------------------------------------------- */
@@ -172,6 +357,15 @@ __global__ void with_shared(int *out)
     buffer[threadIdx.x % 200] = (int)threadIdx.x;
     __syncthreads();
     *out = buffer[0];
+}
+
+__constant__ char constants[128];
+RULE(function, constant_bytes, REPORT,
+     "cudaFuncGetAttributes tells the module's constant memory")
+{
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, nothing));
+    EXPECT(a.constSizeBytes, sizeof constants);
 }
 
 RULE(function, attributes, HEADER,

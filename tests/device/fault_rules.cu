@@ -106,6 +106,46 @@ RULE(fault, trap, REPORT, "__trap: 719")
     EXPECT(commit_trap(), cudaErrorLaunchFailure);
 }
 
+RULE_ENV(fault, time_limit, HEADER, "SIMGPU_TIME_LIMIT_MS=10",
+         "a kernel that runs for longer than the device allows: 702")
+{
+    EXPECT(commit_endless(), cudaErrorLaunchTimeout);
+}
+
+RULE(fault, no_time_limit_to_be_met, DERIVED,
+     "a device without a time limit says so, and a long kernel ends well")
+{
+    int limited = 1;
+    OK(cudaDeviceGetAttribute(&limited, cudaDevAttrKernelExecTimeout, 0));
+    if (limited) rule_skip("the device sets kernels a time limit");
+    gate g;
+    hold<<<1, 1>>>(g.device, 1 << 18);
+    OK(finish());
+}
+
+RULE(fault, stack_overflow, OPEN, "recursion deeper than the stack: 714")
+{
+    EXPECT(commit_overflow(), cudaErrorHardwareStackError);
+}
+
+RULE(fault, barrier_number, OPEN, "a barrier number above 15: 715")
+{
+    EXPECT(commit_barrier(), cudaErrorIllegalInstruction);
+}
+
+RULE(fault, atomic_on_local_memory, OPEN,
+     "an atomic through a generic pointer to local memory: 717")
+{
+    EXPECT(commit_space(), cudaErrorInvalidAddressSpace);
+}
+
+__global__ void breakpoint() { __brkpt(); }
+RULE(fault, breakpoint, OPEN, "__brkpt without a debugger: 719")
+{
+    breakpoint<<<1, 1>>>();
+    EXPECT(finish(), cudaErrorLaunchFailure);
+}
+
 RULE(fault, assertion, HEADER, "a failed assert: 710")
 {
     EXPECT(commit_assert(), cudaErrorAssert);

@@ -1,33 +1,5 @@
 /* Graphs: nodes and edges, instantiation, launches, updates, memory. */
-#include "kernels.cuh"
-
-static cudaGraphNode_t add_put(cudaGraph_t g, int *p, int value,
-                               const cudaGraphNode_t *deps = nullptr,
-                               size_t n = 0)
-{
-    void *args[] = {&p, &value};
-    cudaKernelNodeParams k = {};
-    cudaGraphNode_t node = nullptr;
-    k.func = (void *)put;
-    k.gridDim = k.blockDim = dim3(1);
-    k.kernelParams = args;
-    OK(cudaGraphAddKernelNode(&node, g, deps, n, &k));
-    return node;
-}
-
-static cudaGraph_t new_graph()
-{
-    cudaGraph_t g = nullptr;
-    OK(cudaGraphCreate(&g, 0));
-    return g;
-}
-
-static cudaGraphExec_t instantiate(cudaGraph_t g)
-{
-    cudaGraphExec_t e = nullptr;
-    OK(cudaGraphInstantiate(&e, g, 0));
-    return e;
-}
+#include "graphs.cuh"
 
 RULE(graph, runs_in_order_of_edges, HEADER,
      "a node runs after the nodes it depends on, in whatever order it was "
@@ -53,13 +25,8 @@ RULE(graph, parameters_are_copied, HEADER,
 {
     int *p = device_array<int>(1), value = 5;
     void *args[] = {&p, &value};
-    cudaKernelNodeParams k = {};
     cudaGraph_t g = new_graph();
-    cudaGraphNode_t n;
-    k.func = (void *)put;
-    k.gridDim = k.blockDim = dim3(1);
-    k.kernelParams = args;
-    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &k));
+    add_kernel(g, (const void *)put, args);
     value = 6;
     OK(cudaGraphLaunch(instantiate(g), 0));
     EXPECT(read_int(p), 5);
@@ -82,15 +49,8 @@ RULE(graph, branches_overlap, HEADER,
     int limit = 1 << 24, one = 1;
     void *args[] = {&w.device, &limit}, *open_args[] = {&w.device, &one};
     cudaGraph_t g = new_graph();
-    cudaGraphNode_t n;
-    cudaKernelNodeParams k = {};
-    k.gridDim = k.blockDim = dim3(1);
-    k.func = (void *)hold;
-    k.kernelParams = args;
-    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &k));
-    k.func = (void *)put; /* opens the gate */
-    k.kernelParams = open_args;
-    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &k));
+    add_kernel(g, (const void *)hold, args);
+    add_kernel(g, (const void *)put, open_args); /* opens the gate */
     OK(cudaGraphLaunch(instantiate(g), 0));
     OK(finish());
 }
@@ -301,15 +261,8 @@ RULE(graph, launches_follow_each_other, HEADER,
 RULE(graph, fault_inside, DERIVED,
      "a fault inside a graph is reported by the next synchronising call")
 {
-    int *none = nullptr, value = 1;
-    void *args[] = {&none, &value};
-    cudaKernelNodeParams k = {};
     cudaGraph_t g = new_graph();
-    cudaGraphNode_t n;
-    k.func = (void *)put;
-    k.gridDim = k.blockDim = dim3(1);
-    k.kernelParams = args;
-    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &k));
+    add_put(g, nullptr, 1);
     cudaGraphExec_t e = instantiate(g);
     OK(cudaGraphLaunch(e, 0));
     EXPECT(finish(), cudaErrorIllegalAddress);
@@ -319,15 +272,8 @@ RULE(graph, fault_inside, DERIVED,
 RULE_ENV(graph, launch_blocking, OPEN, "CUDA_LAUNCH_BLOCKING=1",
          "a blocking graph launch reports what its nodes did")
 {
-    int *none = nullptr, value = 1;
-    void *args[] = {&none, &value};
-    cudaKernelNodeParams k = {};
     cudaGraph_t g = new_graph();
-    cudaGraphNode_t n;
-    k.func = (void *)put;
-    k.gridDim = k.blockDim = dim3(1);
-    k.kernelParams = args;
-    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &k));
+    add_put(g, nullptr, 1);
     EXPECT(cudaGraphLaunch(instantiate(g), 0), cudaErrorIllegalAddress);
 }
 

@@ -175,73 +175,196 @@ RULE_ENV(blocking, other_streams_too, DERIVED, "CUDA_LAUNCH_BLOCKING=1",
 
 /* ---- processes and threads ------------------------------------------------------------- */
 
-RULE(process, forked_child, REPORT,
-     "a child forked after CUDA was used cannot use it: 3")
+/* How a child that runs `body` ends: its exit status, or minus the signal;
+ * SIGALRM is what a hang becomes. */
+static int ended(void (*body)())
 {
-    OK(cudaFree(0));
     pid_t child = fork();
     if (child == 0) {
-        void *p;
-        _exit(cudaMalloc(&p, 64) == cudaErrorInitializationError ? 0 : 1);
+        alarm(20);
+        body();
+        _exit(99);
     }
     int status = -1;
     waitpid(child, &status, 0);
-    EXPECT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+/* Every kind of call; all of them must return 3 in a forked child. */
+static void use_everything()
+{
+    void *p = nullptr;
+    int n;
+    static int word;
+    cudaStream_t s = nullptr;
+    cudaEvent_t e = nullptr;
+    cudaError_t all[] = {
+        cudaMalloc(&p, 64), cudaFree(p), cudaMallocHost(&p, 64),
+        cudaMemcpy(&word, &n, 4, cudaMemcpyHostToHost),
+        cudaMemset(&word, 0, 4), cudaDeviceSynchronize(),
+        cudaStreamCreate(&s), cudaStreamSynchronize(0), cudaStreamQuery(0),
+        cudaEventCreate(&e), cudaGetDeviceCount(&n), cudaGetDevice(&n),
+        cudaSetDevice(0),
+        cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, 0),
+        cudaLaunchHostFunc(0, note, &word),
+    };
+    for (cudaError_t error : all)
+        if (error != cudaErrorInitializationError) _exit(1);
+    nothing<<<1, 1>>>();
+    if (cudaGetLastError() != cudaErrorInitializationError) _exit(2);
+    exit(0);
+}
+RULE(process, forked_child, REPORT,
+     "a child forked after CUDA was used cannot use it, every call returns 3, "
+     "and it ends normally")
+{
+    gate g;
+    g.keep();
+    EXPECT(ended(use_everything), 0);
+    g.open();
     OK(finish());
+}
+
+RULE(process, forked_child_that_does_not_use_it, DERIVED,
+     "a child forked with work queued may end normally")
+{
+    gate g;
+    g.keep();
+    EXPECT(ended([] { exit(0); }), 0);
+    g.open();
+    OK(finish());
+}
+
+RULE(process, forked_from_a_lost_context, DERIVED,
+     "so may one forked after a fault, and its calls return 3")
+{
+    EXPECT(commit_illegal(), cudaErrorIllegalAddress);
+    EXPECT(ended(use_everything), 0);
 }
 
 RULE(process, fork_before, DERIVED, "a child forked before the first use can")
 {
-    pid_t child = fork();
-    if (child == 0) {
+    EXPECT(ended([] {
         void *p;
-        _exit(cudaMalloc(&p, 64) == cudaSuccess ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+        exit(cudaMalloc(&p, 64) == cudaSuccess ? 0 : 1);
+    }), 0);
 }
 
 static void *launch_and_leave(void *p)
 {
     put<<<1, 1>>>((int *)p, 11);
+    put<<<1, 1, 0, cudaStreamPerThread>>>((int *)p + 1, 12);
     return nullptr;
 }
 RULE(process, thread_ends_with_work_queued, DERIVED,
-     "work of a host thread that has ended still completes")
+     "work of a host thread that has ended still completes, in its own "
+     "default stream too")
 {
-    int *p = device_array<int>(1);
+    int *p = device_array<int>(2);
+    gate g;
     pthread_t t;
+    g.keep();
     pthread_create(&t, nullptr, launch_and_leave, p);
     pthread_join(t, nullptr);
+    g.open();
     OK(finish());
     EXPECT(read_int(p), 11);
+    EXPECT(read_int(p + 1), 12);
 }
 
 RULE(process, exit_with_work_queued, DERIVED,
      "a process ends although a kernel never would")
 {
-    pid_t child = fork();
-    if (child == 0) {
+    EXPECT(ended([] {
         gate g;
-        g.keep();
-        hold<<<1, 1>>>(g.device, 0x7fffffff);
+        fault_endless<<<1, 1>>>(g.device);
+        nothing<<<1, 1>>>();
         exit(0);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    }), 0);
 }
 
 RULE(process, exit_with_lost_context, DERIVED,
      "a process whose context is lost ends normally")
 {
-    pid_t child = fork();
-    if (child == 0) {
-        fault_illegal<<<1, 1>>>(nullptr);
-        exit(finish() == cudaErrorIllegalAddress ? 0 : 1);
-    }
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 0);
+    EXPECT(ended([] {
+        exit(commit_illegal() == cudaErrorIllegalAddress ? 0 : 1);
+    }), 0);
+}
+
+static void leave(void *) { exit(7); }
+RULE(process, exit_from_a_host_function, DERIVED,
+     "a host function may end the process, with work running and queued")
+{
+    EXPECT(ended([] {
+        gate g;
+        cudaStream_t s;
+        cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+        fault_endless<<<1, 1, 0, s>>>(g.device);
+        cudaLaunchHostFunc(0, leave, nullptr);
+        nothing<<<1, 1>>>();
+        cudaStreamSynchronize(0);
+        pause();
+    }), 7);
+}
+
+static void sleep_long(void *) { pause(); }
+RULE(process, exit_under_a_host_function, DERIVED,
+     "a process ends although a host function does not return")
+{
+    EXPECT(ended([] {
+        cudaLaunchHostFunc(0, sleep_long, nullptr);
+        nothing<<<1, 1>>>();
+        exit(0);
+    }), 0);
+}
+
+static void *wait_here(void *) { cudaDeviceSynchronize(); return nullptr; }
+RULE(process, exit_while_others_wait, DERIVED,
+     "a process ends while another thread waits for a kernel that never ends")
+{
+    EXPECT(ended([] {
+        gate g;
+        pthread_t t;
+        fault_endless<<<1, 1>>>(g.device);
+        pthread_create(&t, nullptr, wait_here, nullptr);
+        usleep(20000);
+        exit(0);
+    }), 0);
+}
+
+RULE(process, main_thread_leaves_first, DERIVED,
+     "the context outlives the thread that made it")
+{
+    EXPECT(ended([] {
+        pthread_t t;
+        cudaFree(0);
+        pthread_create(&t, nullptr, [](void *) -> void * {
+            usleep(20000);
+            int *p = nullptr;
+            cudaMalloc(&p, 4);
+            put<<<1, 1>>>(p, 1);
+            exit(cudaDeviceSynchronize());
+        }, nullptr);
+        pthread_exit(nullptr);
+    }), 0);
+}
+
+RULE(process, threads_first_calls_at_once, DERIVED,
+     "threads may make the context at the same time")
+{
+    EXPECT(ended([] {
+        auto work = [](void *) -> void * {
+            for (int i = 0; i < 20; i++) {
+                void *p;
+                if (cudaMalloc(&p, 64) == cudaSuccess) cudaFree(p);
+                cudaDeviceSynchronize();
+            }
+            return nullptr;
+        };
+        pthread_t t[3];
+        for (pthread_t &x : t) pthread_create(&x, nullptr, work, nullptr);
+        for (pthread_t x : t) pthread_join(x, nullptr);
+        cudaDeviceReset();
+        exit(cudaFree(0));
+    }), 0);
 }

@@ -246,6 +246,35 @@ RULE(memory, register_arguments, REPORT,
     EXPECT(cudaHostUnregister(pinned), cudaErrorInvalidValue);
 }
 
+RULE(memory, register_what_is_not_there, DERIVED,
+     "registering addresses where the process has no memory: 1")
+{
+    EXPECT(cudaHostRegister((void *)4096, 4096, 0), cudaErrorInvalidValue);
+    EXPECT(cudaHostRegister((void *)64, SIZE_MAX, 0), cudaErrorInvalidValue);
+    EXPECT(cudaHostRegister(page_memory(4096), 4096, 0x20),
+           cudaErrorInvalidValue);
+}
+
+RULE(memory, register_pinned, DERIVED,
+     "registering what cudaMallocHost gave: 712")
+{
+    void *p;
+    OK(cudaMallocHost(&p, 4096));
+    EXPECT(cudaHostRegister(p, 4096, 0), cudaErrorHostMemoryAlreadyRegistered);
+}
+
+RULE(memory, register_read_only, HEADER,
+     "read-only registration fails with 801 where the device does not have it")
+{
+    int supported = 1;
+    OK(cudaDeviceGetAttribute(
+        &supported, cudaDevAttrHostRegisterReadOnlySupported, 0));
+    if (supported) rule_skip("the device has it");
+    EXPECT(cudaHostRegister(page_memory(4096), 4096,
+                            cudaHostRegisterReadOnly),
+           cudaErrorNotSupported);
+}
+
 RULE(memory, registered_is_usable, HEADER,
      "kernels write registered memory, until it is unregistered")
 {
@@ -293,6 +322,73 @@ RULE(memory, managed_variable, HEADER,
     add_one<<<1, 1>>>(&managed_word);
     OK(finish());
     EXPECT(managed_word, 18);
+}
+
+static cudaMemLocation place(cudaMemLocationType type, int id)
+{
+    cudaMemLocation l = {};
+    l.type = type;
+    l.id = id;
+    return l;
+}
+RULE(memory, prefetch_arguments, HEADER,
+     "cudaMemPrefetchAsync: a device that does not exist 101; flags, other "
+     "memory, no bytes, too many: 1")
+{
+    char *m = nullptr, *d = device_array<char>(4096);
+    cudaMemLocation here = place(cudaMemLocationTypeDevice, 0);
+    OK(cudaMallocManaged(&m, 4096));
+    OK(cudaMemPrefetchAsync(m, 4096, here, 0, 0));
+    OK(cudaMemPrefetchAsync(m, 4096, place(cudaMemLocationTypeHost, 7), 0, 0));
+    EXPECT(cudaMemPrefetchAsync(m, 4096, place(cudaMemLocationTypeDevice, 99),
+                                0, 0), cudaErrorInvalidDevice);
+    EXPECT(cudaMemPrefetchAsync(m, 4096, here, 1, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMemPrefetchAsync(d, 4096, here, 0, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMemPrefetchAsync(nullptr, 4096, here, 0, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemPrefetchAsync(m, 0, here, 0, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMemPrefetchAsync(m, 1 << 20, here, 0, 0),
+           cudaErrorInvalidValue);
+    OK(finish());
+}
+
+RULE(memory, advice_arguments, HEADER,
+     "cudaMemAdvise: unknown advice or other memory 1, a device that does not "
+     "exist 101")
+{
+    char *m = nullptr, *d = device_array<char>(4096);
+    cudaMemLocation here = place(cudaMemLocationTypeDevice, 0);
+    OK(cudaMallocManaged(&m, 4096));
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseSetReadMostly, here));
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseSetPreferredLocation, here));
+    EXPECT(cudaMemAdvise(m, 4096, (cudaMemoryAdvise)99, here),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemAdvise(d, 4096, cudaMemAdviseSetReadMostly, here),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemAdvise(m, 4096, cudaMemAdviseSetPreferredLocation,
+                         place(cudaMemLocationTypeDevice, 99)),
+           cudaErrorInvalidDevice);
+}
+
+RULE(memory, attach_arguments, HEADER,
+     "cudaStreamAttachMemAsync: singly to the null stream, a part of an "
+     "allocation, other memory, unknown flags: 1")
+{
+    char *m = nullptr, *d = device_array<char>(4096);
+    cudaStream_t s;
+    OK(cudaMallocManaged(&m, 4096));
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamAttachMemAsync(s, m, 0, cudaMemAttachSingle));
+    OK(cudaStreamAttachMemAsync(s, m, 4096, cudaMemAttachGlobal));
+    OK(cudaStreamAttachMemAsync(0, m, 0, cudaMemAttachGlobal));
+    EXPECT(cudaStreamAttachMemAsync(0, m, 0, cudaMemAttachSingle),
+           cudaErrorInvalidValue);
+    EXPECT(cudaStreamAttachMemAsync(s, m, 100, cudaMemAttachSingle),
+           cudaErrorInvalidValue);
+    EXPECT(cudaStreamAttachMemAsync(s, d, 0, cudaMemAttachSingle),
+           cudaErrorInvalidValue);
+    EXPECT(cudaStreamAttachMemAsync(s, m, 0, 9), cudaErrorInvalidValue);
+    OK(finish());
 }
 
 /* ---- what a pointer is ------------------------------------------------------------ */

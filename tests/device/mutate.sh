@@ -29,11 +29,13 @@ open(target, "w").write(text.replace(old, new, 1))
 PY
 }
 
+# The mutant comes before the archive of the core, whose member of the same
+# name is then not wanted.
 mutate() { # file old new rule
-    substitute "$root/simgpu/cudart/$1" "$tmp/$1" "$2" "$3"
+    substitute "$root/simgpu/$1" "$tmp/mutant.c" "$2" "$3"
     gcc -std=gnu11 -O1 -fPIC -w -I"$root/simgpu" -I"$root/simgpu/include" \
-        -isystem "$cuda" -c "$tmp/$1" -o "$tmp/mutant.o"
-    rest=$(echo "$objects" | grep -v "/simgpu.dir/cudart/$1.o$")
+        -isystem "$cuda" -c "$tmp/mutant.c" -o "$tmp/mutant.o"
+    rest=$(echo "$objects" | grep -v "/simgpu.dir/$1.o$")
     # shellcheck disable=SC2086
     gcc -shared -Wl,-soname,libcudart.so.13 \
         -Wl,--version-script="$root/simgpu/cudart/exports.map" \

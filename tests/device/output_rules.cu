@@ -1,5 +1,7 @@
 /* What kernels print: text, and when it leaves the device. */
 #include <assert.h>
+#include <math.h>
+#include <stddef.h>
 #include <string>
 #include <stdlib.h>
 
@@ -106,6 +108,17 @@ RULE(print, exits_silently, HEADER,
     hello<<<1, 1>>>(nullptr);
 }
 
+static const char *printed(void (*kernel)())
+{
+    OK(cudaFree(0));
+    text_begin(1);
+    kernel<<<1, 1>>>();
+    cudaError_t error = finish();
+    const char *text = text_end();
+    OK(error);
+    return text;
+}
+
 /* Prints one line on the device and on the host; both must be equal. */
 #define PRINTS(what, ...)                                              \
     __global__ void print_##what() { printf(__VA_ARGS__); }            \
@@ -113,13 +126,7 @@ RULE(print, exits_silently, HEADER,
     {                                                                  \
         char want[512];                                                \
         snprintf(want, sizeof want, __VA_ARGS__);                      \
-        OK(cudaFree(0));                                               \
-        text_begin(1);                                                 \
-        print_##what<<<1, 1>>>();                                      \
-        cudaError_t error = finish();                                  \
-        const char *got = text_end();                                  \
-        OK(error);                                                     \
-        EXPECT_TEXT(got, want);                                        \
+        EXPECT_TEXT(printed(print_##what), want);                      \
     }
 PRINTS(integers, "%d %i %u %x %X %o", -42, 7, 42u, 42, 42, 42)
 PRINTS(long_integers, "%ld %lld %llu %lx", -42l, -(1ll << 40), 1ull << 63, 255l)
@@ -128,6 +135,38 @@ PRINTS(widths, "[%5d] [%-5d] [%05d] [%+d] [% d]", 42, 42, 42, 42, 42)
 PRINTS(floats, "%f %.8f %10.3f", 3.14159, 3.14159, -2.5)
 PRINTS(exponents, "%e %E %g %G", -123.456, 123.456, 123.456, -123.456)
 PRINTS(hexadecimal_floats, "%a %A", 123.456, -123.456)
+PRINTS(alternate_integers, "%#o %#x %#X %#08x %#.8x [%#16.8x] [%-#16.8x] %#o",
+       042, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0)
+PRINTS(alternate_floats, "%#f %#F %#e %#E %#g %#G %#a %#A %#.0f", -123.456,
+       123.456, 123.456, -123.456, -123.456, 123.456, 123.456, -123.456, 3.)
+PRINTS(zero_padding, "%08d %08i %08u %08g %0+8d %+08d", 42, -42, 42u,
+       123.456, 42, 42)
+PRINTS(signs, "%+d % i % i %+f % e", -42, -42, 42, 1.5, 1.5)
+PRINTS(precisions, "%.8d [%16.5d] %.8x %.8o [%.0d] [%.d] [%5.0d]", 42, -42,
+       0x42, 042, 0, 0, 0)
+PRINTS(float_precisions, "%16.8e %16.8f %16.8g %8.4e %8.4f %8.4g %4.2f %.1f "
+       "%.0f %.20g", 12345.67891, -12345.67891, 12345.67891, -12345.67891,
+       12345.67891, 12345.67891, 12345.67891, 12345.67891, 2.5, 0.1)
+PRINTS(special_floats, "%f %F %e [%8g] [%08f] %+f %f", INFINITY, -INFINITY,
+       NAN, INFINITY, INFINITY, INFINITY, -0.)
+PRINTS(stars, "[%*d] [%.*d] [%*.*d] [%*.*f] %s * %.*s", 16, 42, 8, 42, -16, 8,
+       42, 16, 8, 123.456, "hello", 5, "worldxyz")
+PRINTS(negative_stars, "[%.*d] [%*s] [%-*d] [%0*d]", -3, 42, -8, "left", 6, 7,
+       5, 7)
+PRINTS(lengths, "%hd %hi %ld %li %lld %lli %hu %ho %lu %lo %llu %llo %hx %hX "
+       "%lx %lX %llx %llX", (short)-42, (short)-42, -42l, -42l, -42ll, -42ll,
+       (unsigned short)42, (unsigned short)42, 42ul, 42ul, 42ull, 42ull,
+       (unsigned short)42, (unsigned short)42, 42ul, 42ul, 42ull, 42ull)
+PRINTS(lengths_of_others, "%lf %lc %jd %zu %td %hhu", 123.456, L'x',
+       (intmax_t)-1, (size_t)42, (ptrdiff_t)-2, (unsigned char)200)
+PRINTS(lengths_cut, "%hd %hhd %hu %hhu %hx %hho", 0x12345, 0x1ff, 0x12345,
+       0x1ff, -1, -1)
+PRINTS(mixed_sizes, "%d %lld %c %f %d %s %hhd", 1, 1ll << 40, 'c', 2.5, -1,
+       "text", -3)
+PRINTS(string_precisions, "[%.0s] [%.3s] [%10.3s] [%-10.3s] [%s] [%3s]",
+       "abcdef", "abcdef", "abcdef", "abcdef", "", "abcdef")
+PRINTS(wide_characters, "[%5c] [%-5c]", 'a', 'b')
+PRINTS(float_argument, "%f %g", 1.25f, 0.1f)
 PRINTS(strings, "%s [%8.5s] [%-8s]", "hello", "hello world", "abc")
 PRINTS(characters, "%c%c%c", 's', 'e', 'p')
 PRINTS(percent, "100%% %%s %s", "x")
@@ -140,13 +179,17 @@ __global__ void print_null_string()
 }
 RULE(print, null_string, REPORT, "a null %s prints (null)")
 {
-    OK(cudaFree(0));
-    text_begin(1);
-    print_null_string<<<1, 1>>>();
-    cudaError_t error = finish();
-    const char *got = text_end();
-    OK(error);
-    EXPECT_TEXT(got, "(null)");
+    EXPECT_TEXT(printed(print_null_string), "(null)");
+}
+__global__ void print_null_strings()
+{
+    const char *n = nullptr;
+    printf("[%10s] [%-10s]", n, n);
+}
+RULE(print, null_string_in_a_field, DERIVED,
+     "and is padded and cut like any other")
+{
+    EXPECT_TEXT(printed(print_null_strings), "[    (null)] [(null)    ]");
 }
 
 __global__ void print_pointers()
@@ -155,13 +198,68 @@ __global__ void print_pointers()
 }
 RULE(print, pointers, REPORT, "%p prints (nil) or 0x and the digits")
 {
+    EXPECT_TEXT(printed(print_pointers), "(nil) 0xf01dab1eca55e77e");
+}
+
+__global__ void print_33()
+{
+    printf("%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d"
+           "|%d|", 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0,
+           1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3);
+}
+RULE(print, thirty_two_arguments, REPORT,
+     "32 arguments are taken; the 33rd conversion is printed as it stands")
+{
+    EXPECT_TEXT(printed(print_33), "12345678901234567890123456789012|%d|");
+}
+
+__global__ void print_twice()
+{
+    printf("a %d, ", 1);
+    printf("b %d\n", 2);
+}
+RULE(print, texts_of_a_thread_in_order, HEADER,
+     "what one thread prints comes out in its order")
+{
+    EXPECT_TEXT(printed(print_twice), "a 1, b 2\n");
+}
+
+__global__ void print_and_count(int *out)
+{
+    const char *none = nullptr;
+    out[0] = printf("plain\n");
+    out[1] = printf("%d %s %f\n", 1, "two", 3.);
+    out[2] = printf("100%%\n");
+    out[3] = printf(none);
+}
+RULE(print, returns_the_arguments, HEADER,
+     "printf returns the number of arguments, not of characters; -1 without "
+     "a format")
+{
+    int *out = device_array<int>(4), got[4] = {};
+    text_begin(1);
+    print_and_count<<<1, 1>>>(out);
+    cudaError_t error = finish();
+    text_end();
+    OK(error);
+    OK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    EXPECT(got[0], 0);
+    EXPECT(got[1], 3);
+    EXPECT(got[2], 0);
+    EXPECT(got[3], -1);
+}
+
+__global__ void print_from_all() { printf("thread %d\n", (int)threadIdx.x); }
+RULE(print, a_text_a_thread, HEADER, "every thread prints its own text")
+{
     OK(cudaFree(0));
     text_begin(1);
-    print_pointers<<<1, 1>>>();
+    print_from_all<<<3, 100>>>();
     cudaError_t error = finish();
-    const char *got = text_end();
+    const char *text = text_end();
     OK(error);
-    EXPECT_TEXT(got, "(nil) 0xf01dab1eca55e77e");
+    EXPECT(text_count(text, "thread "), 300);
+    EXPECT(text_count(text, "thread 99\n"), 3);
 }
 
 __global__ void print_much()

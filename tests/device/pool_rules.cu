@@ -106,3 +106,79 @@ RULE(pool, default_one, HEADER,
     EXPECT(cudaMemPoolDestroy(a), cudaErrorInvalidValue);
     EXPECT(cudaDeviceGetDefaultMemPool(&a, 99), cudaErrorInvalidDevice);
 }
+
+RULE(pool, create_arguments, REPORT,
+     "cudaMemPoolCreate: null arguments, an unknown type, place or device: 1")
+{
+    cudaMemPoolProps props = {}, other;
+    cudaMemPool_t pool;
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    EXPECT(cudaMemPoolCreate(nullptr, &props), cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolCreate(&pool, nullptr), cudaErrorInvalidValue);
+    other = props, other.allocType = cudaMemAllocationTypeInvalid;
+    EXPECT(cudaMemPoolCreate(&pool, &other), cudaErrorInvalidValue);
+    other = props, other.location.type = cudaMemLocationTypeInvalid;
+    EXPECT(cudaMemPoolCreate(&pool, &other), cudaErrorInvalidValue);
+    other = props, other.location.id = 99;
+    EXPECT(cudaMemPoolCreate(&pool, &other), cudaErrorInvalidValue);
+    OK(cudaMemPoolCreate(&pool, &props));
+    OK(cudaMemPoolDestroy(pool));
+    EXPECT(cudaMemPoolDestroy(nullptr), cudaErrorInvalidValue);
+}
+
+RULE(pool, access_arguments, REPORT,
+     "cudaMemPoolSetAccess: null pool, unknown place or flags 1; another "
+     "device, or taking the own device's access away, 101")
+{
+    cudaMemPool_t pool;
+    cudaMemAccessFlags flags;
+    cudaMemAccessDesc good = {}, bad;
+    cudaMemLocation nowhere = {};
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    good.location.type = cudaMemLocationTypeDevice;
+    good.flags = cudaMemAccessFlagsProtReadWrite;
+    OK(cudaMemPoolSetAccess(pool, &good, 1));
+    EXPECT(cudaMemPoolSetAccess(nullptr, &good, 1), cudaErrorInvalidValue);
+    bad = good, bad.location.type = cudaMemLocationTypeInvalid;
+    EXPECT(cudaMemPoolSetAccess(pool, &bad, 1), cudaErrorInvalidValue);
+    bad = good, bad.flags = (cudaMemAccessFlags)99;
+    EXPECT(cudaMemPoolSetAccess(pool, &bad, 1), cudaErrorInvalidValue);
+    bad = good, bad.location.id = 99;
+    EXPECT(cudaMemPoolSetAccess(pool, &bad, 1), cudaErrorInvalidDevice);
+    bad = good, bad.flags = cudaMemAccessFlagsProtNone;
+    EXPECT(cudaMemPoolSetAccess(pool, &bad, 1), cudaErrorInvalidDevice);
+    OK(cudaMemPoolGetAccess(&flags, pool, &good.location));
+    EXPECT(flags, cudaMemAccessFlagsProtReadWrite);
+    EXPECT(cudaMemPoolGetAccess(&flags, nullptr, &good.location),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolGetAccess(&flags, pool, &nowhere),
+           cudaErrorInvalidValue);
+}
+
+RULE(pool, attribute_arguments, REPORT,
+     "pool attributes: null pool, unknown attribute, high marks set to "
+     "anything but 0: 1")
+{
+    cudaMemPool_t pool;
+    unsigned long long one = 1, zero = 0, value = 99;
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    EXPECT(cudaMemPoolSetAttribute(nullptr, cudaMemPoolAttrReleaseThreshold,
+                                   &one), cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolSetAttribute(pool, (cudaMemPoolAttr)99, &one),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReservedMemHigh,
+                                   &one), cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &one),
+           cudaErrorInvalidValue);
+    OK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+    EXPECT(cudaMemPoolGetAttribute(nullptr, cudaMemPoolAttrUsedMemHigh,
+                                   &value), cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolGetAttribute(pool, (cudaMemPoolAttr)99, &value),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, nullptr),
+           cudaErrorInvalidValue);
+    OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &value));
+    EXPECT(value, 0);
+    EXPECT(cudaMemPoolTrimTo(nullptr, 0), cudaErrorInvalidValue);
+}

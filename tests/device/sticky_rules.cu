@@ -1,5 +1,7 @@
 /* On a ruined context every later call returns the fault's code: each call for
  * one code, and all of them for every code. And what a reset brings back. */
+#include <pthread.h>
+
 #include "faults.cuh"
 
 /* What a program may call once its context is gone, made ready before. */
@@ -8,6 +10,8 @@ struct afterwards {
     int word;
     cudaStream_t stream;
     cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
     /* where calls put what they make */
     void *p;
     size_t n, m;
@@ -15,6 +19,8 @@ struct afterwards {
     float ms;
     cudaStream_t new_stream;
     cudaEvent_t new_event;
+    cudaGraphExec_t new_exec;
+    cudaLaunchConfig_t config;
     cudaPointerAttributes attributes;
     cudaFuncAttributes function;
 };
@@ -25,6 +31,10 @@ static afterwards prepare()
     OK(cudaMallocHost(&a.host, 4096));
     OK(cudaStreamCreate(&a.stream));
     OK(cudaEventCreate(&a.event));
+    OK(cudaGraphCreate(&a.graph, 0));
+    OK(cudaGraphInstantiate(&a.exec, a.graph, 0));
+    a.config.gridDim = a.config.blockDim = dim3(1);
+    a.config.stream = a.stream;
     return a;
 }
 static void no_op(void *) {}
@@ -38,6 +48,11 @@ __device__ int variable;
                                          nullptr, 0, a.stream))                \
     X(launch_cooperative, HEADER, cudaLaunchCooperativeKernel(                 \
         (const void *)nothing, 1, 1, nullptr, 0, 0))                           \
+    X(launch_extended, HEADER, cudaLaunchKernelExC(&a.config,                  \
+        (const void *)nothing, nullptr))                                       \
+    X(graph_launch, HEADER, cudaGraphLaunch(a.exec, a.stream))                 \
+    X(graph_upload, OPEN, cudaGraphUpload(a.exec, a.stream))                   \
+    X(graph_instantiate, OPEN, cudaGraphInstantiate(&a.new_exec, a.graph, 0))  \
     X(malloc, REPORT, cudaMalloc(&a.p, 64))                                    \
     X(malloc_host, OPEN, cudaMallocHost(&a.p, 64))                             \
     X(malloc_managed, OPEN, cudaMallocManaged(&a.p, 64))                       \
@@ -56,8 +71,11 @@ __device__ int variable;
     X(memcpy_2d, HEADER, cudaMemcpy2D(a.device, 64, a.host, 64, 16, 2,         \
                               cudaMemcpyHostToDevice))                         \
     X(memcpy_symbol, HEADER, cudaMemcpyToSymbol(variable, &a.word, 4))         \
+    X(memcpy_from_symbol, HEADER, cudaMemcpyFromSymbol(&a.word, variable, 4))  \
     X(memset, HEADER, cudaMemset(a.device, 0, 4))                              \
     X(memset_async, HEADER, cudaMemsetAsync(a.device, 0, 4, a.stream))         \
+    X(memset_2d, HEADER, cudaMemset2D(a.device, 64, 0, 16, 2))                 \
+    X(host_register, OPEN, cudaHostRegister(&a, sizeof a, 0))                  \
     X(mem_info, OPEN, cudaMemGetInfo(&a.n, &a.m))                              \
     X(pointer_attributes, OPEN, cudaPointerGetAttributes(&a.attributes, a.device)) \
     X(symbol_address, OPEN, cudaGetSymbolAddress(&a.p, variable))              \
@@ -65,12 +83,17 @@ __device__ int variable;
     X(stream_synchronize, HEADER, cudaStreamSynchronize(a.stream))             \
     X(stream_query, HEADER, cudaStreamQuery(a.stream))                         \
     X(stream_create, OPEN, cudaStreamCreate(&a.new_stream))                    \
+    X(stream_create_flags, OPEN, cudaStreamCreateWithFlags(&a.new_stream,      \
+        cudaStreamNonBlocking))                                                \
+    X(stream_begin_capture, OPEN, cudaStreamBeginCapture(a.stream,             \
+        cudaStreamCaptureModeRelaxed))                                         \
     X(stream_destroy, OPEN, cudaStreamDestroy(a.stream))                       \
     X(stream_wait_event, HEADER, cudaStreamWaitEvent(a.stream, a.event, 0))    \
     X(event_create, OPEN, cudaEventCreate(&a.new_event))                       \
     X(event_record, HEADER, cudaEventRecord(a.event, a.stream))                \
     X(event_query, REPORT, cudaEventQuery(a.event))                            \
     X(event_synchronize, REPORT, cudaEventSynchronize(a.event))                \
+    X(event_destroy, OPEN, cudaEventDestroy(a.event))                          \
     X(event_elapsed, OPEN, cudaEventElapsedTime(&a.ms, a.event, a.event))      \
     X(host_function, OPEN, cudaLaunchHostFunc(a.stream, no_op, nullptr))       \
     X(callback, OPEN, cudaStreamAddCallback(a.stream, no_callback, nullptr, 0)) \
@@ -93,28 +116,53 @@ __device__ int variable;
 LATER_CALLS(LATER)
 #undef LATER
 
-/* The whole list, for every code. */
-static void all_return(cudaError_t code, cudaError_t (*commit)())
+/* The whole list for every code, from the thread that asked for the faulty
+ * work and from another one; calls whose answer is open by themselves. */
+struct witness { afterwards a; cudaError_t code; bool open; };
+static void *all_calls(void *p)
 {
-    afterwards a = prepare();
-    EXPECT(commit(), code);
-#define LATER(what, basis, call) EXPECT(call, code);
+    afterwards &a = ((witness *)p)->a;
+    cudaError_t code = ((witness *)p)->code;
+    bool open = ((witness *)p)->open;
+#define LATER(what, basis, call) if ((basis == OPEN) == open) EXPECT(call, code);
     LATER_CALLS(LATER)
 #undef LATER
+    return nullptr;
+}
+static void all_return(cudaError_t code, bool open, cudaError_t (*commit)())
+{
+    witness here = {prepare(), code, open}, there = {prepare(), code, open};
+    pthread_t t;
+    EXPECT(commit(), code);
+    all_calls(&here);
+    pthread_create(&t, nullptr, all_calls, &there);
+    pthread_join(t, nullptr);
     EXPECT(finish(), code);
 }
 
-#define EVERY_CALL(what, code, commit)                                     \
-    RULE(sticky, what, HEADER,                                           \
-         "after " #code " every later call returns it")                    \
+/* `basis` is that of the fault giving this code. */
+#define EVERY_CALL(number, basis, env, code, commit)                       \
+    RULE_ENV(sticky, code_##number, basis, env, "after " #number           \
+             " every later call of every thread returns it")               \
     {                                                                      \
-        all_return(code, commit);                                          \
+        all_return(code, false, commit);                                   \
+    }                                                                      \
+    RULE_ENV(sticky, code_##number##_open, OPEN, env, "after " #number     \
+             " so do calls of which nothing is known")                     \
+    {                                                                      \
+        all_return(code, true, commit);                                    \
     }
-EVERY_CALL(code_700, cudaErrorIllegalAddress, commit_illegal)
-EVERY_CALL(code_710, cudaErrorAssert, commit_assert)
-EVERY_CALL(code_716, cudaErrorMisalignedAddress, commit_misaligned)
-EVERY_CALL(code_718, cudaErrorInvalidPc, commit_call)
-EVERY_CALL(code_719, cudaErrorLaunchFailure, commit_trap)
+EVERY_CALL(700, HEADER, nullptr, cudaErrorIllegalAddress, commit_illegal)
+EVERY_CALL(702, HEADER, "SIMGPU_TIME_LIMIT_MS=10", cudaErrorLaunchTimeout,
+           commit_endless)
+EVERY_CALL(710, HEADER, nullptr, cudaErrorAssert, commit_assert)
+EVERY_CALL(714, OPEN, nullptr, cudaErrorHardwareStackError, commit_overflow)
+EVERY_CALL(715, OPEN, nullptr, cudaErrorIllegalInstruction, commit_barrier)
+EVERY_CALL(716, HEADER, nullptr, cudaErrorMisalignedAddress,
+           commit_misaligned)
+EVERY_CALL(717, OPEN, nullptr, cudaErrorInvalidAddressSpace, commit_space)
+EVERY_CALL(718, HEADER, nullptr, cudaErrorInvalidPc, commit_call)
+EVERY_CALL(719, HEADER, nullptr, cudaErrorLaunchFailure, commit_trap)
 
 /* ---- reset -------------------------------------------------------------------------- */
 
@@ -172,4 +220,19 @@ RULE(reset, variables_start_again, DERIVED,
     OK(cudaDeviceReset());
     OK(cudaMemcpyFromSymbol(&v, variable, sizeof v));
     EXPECT(v, 0);
+}
+
+RULE(reset, brings_preferences_back, REPORT,
+     "device flags and cache preferences are as before after a reset")
+{
+    unsigned before = 99, after = 98;
+    cudaFuncCache cache;
+    OK(cudaGetDeviceFlags(&before));
+    OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+    OK(cudaDeviceReset());
+    OK(cudaGetDeviceFlags(&after));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(after, before);
+    EXPECT(cache, cudaFuncCachePreferNone);
 }

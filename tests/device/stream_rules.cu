@@ -318,6 +318,42 @@ RULE(event, wait_takes_the_state_at_the_call, HEADER,
     OK(finish());
 }
 
+RULE(stream, destroyed_handle, REPORT,
+     "calls on a stream that was destroyed: 709")
+{
+    cudaStream_t s;
+    cudaEvent_t e;
+    int *p = device_array<int>(1);
+    OK(cudaEventCreate(&e));
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamDestroy(s));
+    EXPECT(cudaStreamDestroy(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamSynchronize(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(s, e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemsetAsync(p, 0, 4, s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaMemcpy2DAsync(p, 4, p, 4, 4, 1, cudaMemcpyDeviceToDevice, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaGetLastError(), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
+RULE(event, destroyed_handle, REPORT,
+     "calls on an event that was destroyed: 709")
+{
+    cudaEvent_t e;
+    OK(cudaEventCreate(&e));
+    OK(cudaEventDestroy(e));
+    EXPECT(cudaEventDestroy(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventSynchronize(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventQuery(e), cudaErrorContextIsDestroyed);
+    EXPECT(cudaEventRecord(e, 0), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamWaitEvent(0, e, 0), cudaErrorContextIsDestroyed);
+    OK(finish());
+}
+
 RULE(event, destroyed_while_pending, HEADER,
      "an event may be destroyed while its work is pending")
 {
@@ -331,20 +367,24 @@ RULE(event, destroyed_while_pending, HEADER,
     OK(finish());
 }
 
+__global__ void last(unsigned long long ns)
+{
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while (now - start < ns);
+}
 RULE(event, measures_device_time, DERIVED,
      "elapsed time covers the work between two events")
 {
     cudaEvent_t a, b;
     float ms = 0;
-    gate g;
     OK(cudaEventCreate(&a));
     OK(cudaEventCreate(&b));
     OK(cudaEventRecord(a));
-    g.keep();
+    last<<<1, 1>>>(10000000);
     OK(cudaEventRecord(b));
-    usleep(30000);
-    g.open();
     OK(cudaEventSynchronize(b));
     OK(cudaEventElapsedTime(&ms, a, b));
-    EXPECT(ms > 5 && ms < 60000, 1);
+    EXPECT(ms > 9 && ms < 60000, 1);
 }

@@ -1,5 +1,6 @@
 """The benchmark's command line, and a small run on the software device whose
 rows the plots can read."""
+import json
 import os
 import re
 import signal
@@ -71,6 +72,42 @@ class SmallRun(support.FolderTest):
         again = bench(*self.ARGS, "--out", self.folder)
         self.assertEqual(again.returncode, 3)
         self.assertIn("exists", again.stderr)
+
+
+class Defences(support.FolderTest):
+    SCENARIOS = ["bad-gather", "shared-race"]
+
+    def defended(self):
+        """Of these, what the catalogue has against the faulty input."""
+        done = subprocess.run([support.tool("bin/faultlag"), "list", "--json"],
+                              capture_output=True, text=True, check=True)
+        return [(s["name"], v) for s in json.loads(done.stdout)["scenarios"]
+                if s["name"] in self.SCENARIOS for v in s["variants"]
+                if v not in ("faulty", "healthy")]
+
+    def test_where_there_is_one(self):
+        done = bench("--device", "sim", "--seconds", "0", "--turn-ms", "0",
+                     "--repetitions", "2", "--kernels-us", "0",
+                     "--host-work-us", "0", "--strategies", "async",
+                     "--scenarios", ",".join(self.SCENARIOS), "--only",
+                     "throughput", "--out", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = data.Run(self.folder)
+        variants = sorted((r["workload"], r["variant"], r["strategy"])
+                          for r in run.throughput)
+        defended = self.defended()
+        self.assertIn(("bad-gather", "guarded"), defended)
+        self.assertIn(("bad-gather", "checked"), defended)
+        self.assertEqual(variants, sorted(2 * (
+            [(s, v, "async") for s, v in defended] +
+            [(s, "healthy", "async") for s in self.SCENARIOS] +
+            [("spin", "", "async")])))
+        self.assertEqual(sorted((c.workload, c.strategy, c.defence, c.pairs)
+                                for c in cost.cells(run)),
+                         sorted((s, v, True, 2) for s, v in defended))
+        # A turn is whole trials, however short.
+        self.assertEqual({int(r["steps"]) % 2 for r in run.throughput
+                          if r["workload"] != "spin"}, {0})
 
 
 class Interrupted(support.FolderTest):

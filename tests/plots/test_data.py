@@ -132,7 +132,7 @@ class Cost(support.FolderTest):
 
     def test_without_a_baseline_there_is_no_cost(self):
         self.write("throughput.csv", ",".join(synthetic.THROUGHPUT_COLUMNS) +
-                   "\n1,cuda,0,0,sync,spin,0,,0,16,1,1e9,1.0\n")
+                   "\n1,cuda,0,0,sync,,spin,0,,0,16,1,1e9,1.0\n")
         run = data.Run(self.folder)
         self.assertEqual(cost.cells(run), [])
         self.assertIn("no throughput", findings.sentences(run)[2])

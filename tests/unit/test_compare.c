@@ -217,6 +217,51 @@ static void changed_bytes_do_no_harm(void **state)
         }
 }
 
+/* A program without a fault is clean, or something is wrong: one trial is
+ * enough to say so. */
+static void one_clean_trial_is_enough(void **state)
+{
+    struct fl_cells a = { 0 }, b = { 0 };
+    size_t n;
+    (void)state;
+    add(&a, "free", "clean", 1, "sim", -1, 0);
+    add(&b, "free", "silent", 1, "sim", -1, 0);
+    strcpy(a.cells[0].key[1], "health");
+    strcpy(b.cells[0].key[1], "health");
+    struct fl_comparison *all = fl_compare(&a, &b, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(all[0].verdict, FL_COMPARED_WORSE);
+    free(all);
+    fl_cells_free(&a);
+    fl_cells_free(&b);
+}
+
+/* Of eight trials one tells nothing, five report, three of them at g. */
+static void shares(void **state)
+{
+    static const struct { const char *outcome; int n; const char *function; }
+        parts[] = { { "late", 2, "f" }, { "late", 3, "g" }, { "silent", 2, "" },
+                    { "skipped", 1, "" } };
+    struct fl_cells cells = { 0 };
+    const char *site;
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (int k = 0; k < parts[i].n; k++) {
+            struct fl_row row = { 0 };
+            fl_row_set(&row, FL_COL_variant, "faulty");
+            fl_row_set(&row, FL_COL_outcome, parts[i].outcome);
+            fl_row_set(&row, FL_COL_report_function, parts[i].function);
+            fl_cells_add(&cells, &row);
+            fl_row_free(&row);
+        }
+    assert_int_equal(cells.n, 1);
+    assert_float_equal(fl_cell_detection(&cells.cells[0]).median, 5.0 / 7, 1e-9);
+    assert_float_equal(fl_cell_stability(&cells.cells[0], &site).median, 0.6,
+                       1e-9);
+    assert_string_equal(site, "g :");
+    fl_cells_free(&cells);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +271,8 @@ int main(void)
         cmocka_unit_test(the_approximation_joins_on),
         cmocka_unit_test(ratios),
         cmocka_unit_test(every_prefix_is_whole_or_refused),
+        cmocka_unit_test(one_clean_trial_is_enough),
+        cmocka_unit_test(shares),
         cmocka_unit_test(changed_bytes_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

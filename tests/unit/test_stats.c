@@ -75,6 +75,23 @@ static void interval_covers_as_often_as_it_says(void **state)
 }
 
 /* A machine that slows down from turn to turn changes no ratio of pairs. */
+/* Wilson's interval, worked out by hand, and its ends. */
+static void shares_know_small_samples(void **state)
+{
+    static const struct { size_t k, n; double low, high; } cases[] = {
+        { 5, 5, 0.5655, 1 }, { 0, 5, 0, 0.4345 }, { 3, 5, 0.2307, 0.8824 },
+        { 1, 1, 0.2065, 1 }, { 50, 100, 0.4038, 0.5962 },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct interval s = stats_share(cases[i].k, cases[i].n);
+        assert_float_equal(s.median, (double)cases[i].k / cases[i].n, 1e-12);
+        assert_float_equal(s.low, cases[i].low, 5e-5);
+        assert_float_equal(s.high, cases[i].high, 5e-5);
+    }
+    assert_true(isnan(stats_share(0, 0).median));
+}
+
 static void drift_cancels(void **state)
 {
     double a[9], b[9], plain_a[9], plain_b[9];
@@ -111,6 +128,7 @@ int main(void)
         cmocka_unit_test(no_sample_is_no_number),
         cmocka_unit_test(interval_holds_the_median),
         cmocka_unit_test(interval_covers_as_often_as_it_says),
+        cmocka_unit_test(shares_know_small_samples),
         cmocka_unit_test(drift_cancels),
         cmocka_unit_test(useless_pairs_are_left_out),
     };

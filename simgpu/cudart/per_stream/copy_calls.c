@@ -1,4 +1,5 @@
 /* cudaMemcpy and its one- and two-dimensional relatives; symbols. */
+#include "cudart/limits.h"
 #include "cudart/per_stream/per_stream.h"
 
 static cudaError_t linear(void *dst, const void *src, size_t size,
@@ -32,6 +33,7 @@ static cudaError_t plane(void *dst, size_t dpitch, const void *src,
 {
     USE_STREAM(s, stream);
     if (dpitch < width || spitch < width) return cudaErrorInvalidPitchValue;
+    if (dpitch > MAX_PITCH || spitch > MAX_PITCH) return cudaErrorInvalidValue;
     struct copy_request r = {dst, src, dpitch, spitch, width, height, kind,
                              async, 0, 0, 0};
     return copy_memory(s, &r);

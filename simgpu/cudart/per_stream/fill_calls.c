@@ -41,13 +41,22 @@ static cudaError_t fill_box(struct cudaPitchedPtr p, int value,
                             struct cudaExtent e, cudaStream_t stream,
                             bool async)
 {
-    for (size_t z = 0; z < e.depth; z++) {
+    /* Nothing is filled unless the last slice can be. */
+    size_t last;
+    struct work w;
+    bool pinned;
+    if (!e.depth || !e.width || !e.height) return cudaSuccess;
+    if (__builtin_mul_overflow(p.pitch, p.ysize, &last) ||
+        __builtin_mul_overflow(last, e.depth - 1, &last))
+        return cudaErrorInvalidValue;
+    cudaError_t error = p.ptr ? fill_plan((char *)p.ptr + last, p.pitch, 0, 1,
+                                          e.width, e.height, &w, &pinned)
+                              : cudaErrorInvalidValue;
+    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++) {
         char *slice = (char *)p.ptr + z * p.pitch * p.ysize;
-        cudaError_t error = fill(slice, p.pitch, value, e.width, e.height,
-                                 stream, async);
-        if (error != cudaSuccess) return error;
+        error = fill(slice, p.pitch, value, e.width, e.height, stream, async);
     }
-    return cudaSuccess;
+    return error;
 }
 
 API(CALL_CONTEXT, cudaMemset3D,

@@ -99,6 +99,8 @@ API(CALL_CONTEXT, cudaStreamAttachMemAsync,
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost &&
         flags != cudaMemAttachSingle)
         return cudaErrorInvalidValue;
+    if (flags == cudaMemAttachSingle && s->legacy)
+        return cudaErrorInvalidValue; /* it is no specific stream */
     if (!memory_lookup(context()->memory, (uint64_t)p, &a) ||
         a.kind != MEMORY_MANAGED || (size && size != a.size))
         return cudaErrorInvalidValue;
@@ -112,9 +114,9 @@ API(CALL_CONTEXT, cudaMemPrefetchAsync,
     (p, size, location, flags, stream))
 {
     USE_STREAM(s, stream);
-    (void)location;
     if (flags) return cudaErrorInvalidValue;
     cudaError_t error = managed_range(p, size);
+    if (error == cudaSuccess) error = managed_place(&location);
     if (error != cudaSuccess) return error;
     struct work w = {.kind = WORK_EMPTY};
     return submit(s, &w);
