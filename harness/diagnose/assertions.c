@@ -48,6 +48,9 @@ static bool take_head(struct dg_assertion *a, const char *s, const char *end)
             || (number < end && *number != ':' && *number != ' '))
             continue;
         const char *from = dg_path_start(s, p);
+        if (p > s && p[-1] == '>')      /* <frozen importlib._bootstrap> */
+            for (from = p; from > s && *from != '<'; from--)
+                continue;
         if (from == p)
             continue;
         DG_COPY(a->file, from, p);

@@ -32,9 +32,12 @@ static int priority(const struct dg_facts *f, const struct dg_trace *t)
     static const int of_language[] = {
         [DG_PYTHON] = 0, [DG_NOTEBOOK] = 0, [DG_RICH] = 0, [DG_JULIA] = 0,
         [DG_LUA] = 0, [DG_RUST] = 1, [DG_GLOG] = 1, [DG_SITE] = 2,
-        [DG_JAVA] = 3, [DG_RAISED] = 4, [DG_R] = 5,
+        [DG_JAVA] = 4, [DG_RAISED] = 5, [DG_R] = 6,
     };
-    int p = of_language[t->language];
+    /* a place above the error's line may be the printing helper's */
+    int p = of_language[t->language]
+        + (t->language == DG_SITE && t->error >= 0
+           && t->at.line < f->errors[t->error].at.line);
     if (t->error >= 0) {
         const struct dg_error *e = &f->errors[t->error];
         p += 8 * (e->nccl && !e->watchdog) + 10 * e->watchdog + 6 * e->teardown;

@@ -130,17 +130,17 @@ static bool is_talk(const struct dg_line *l)
 static bool is_mention(const struct dg *d, const struct dg_line *l)
 {
     static const char words[] =
-        "Search for `|PASSED|passed|skipped|SKIPPED|xfail|no CUDA error|"
-        "without CUDA error|CUDA_EXCEPTION_|CUDA Exception: ";
-    /* what a logger passes on as information may still be a program's death */
-    static const char deaths[] = "Error: |what():  |terminate called";
+        "Search for `|PASSED|SKIPPED|XFAIL|passed in |no CUDA error|"
+        "without CUDA error|(expected)| expected error|CUDA_EXCEPTION_|CUDA Exception: ";
     const struct dg_facts *f = d->facts;
-    bool told = l->level == 'I' || l->level == 'D';
     bool hint = strstr(l->s, "[Hint: ") && f->n_errors
         && l->at.line - f->errors[f->n_errors - 1].at.line < 3;
-    return hint || dg_any_in(words, l->s)
-        || (told && !dg_any_in(deaths, l->body)) || is_talk(l)
-        || dg_starts(l->body, "#") || dg_starts(l->body, "//")
+    /* some servers log what a worker writes at a level of their own */
+    bool quiet = (l->level == 'I' || l->level == 'D') && !d->any_open
+        && !dg_any_in("Error: |Exception: |what():", l->body);
+    return hint || quiet || dg_any_in(words, l->s) || is_talk(l)
+        || (dg_starts(l->body, "#") && !strstr(l->body, "FATAL"))
+        || dg_starts(l->body, "//")
         || dg_starts(l->body, "=========");
 }
 
@@ -254,10 +254,14 @@ static void take_place(struct dg *d, struct dg_line *l, const struct dg_error *e
         dg_add_site(d, l, f.file, f.line, f.function, DG_SITE);
     else if (l->level == 'F' && l->file[0])
         dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
-    else if (d->place_at && l->at.line - d->place_at < 4)
-        dg_add_site(d, l, d->place.file, d->place.line, d->place.function,
-                    DG_SITE);
-    d->place_at = 0;
+}
+
+/* `CUDA Runtime Error at: main.cpp:90`, whose text is on the next line. */
+static void take_early_place(struct dg *d, struct dg_line *l)
+{
+    struct dg_frame f = { .line = DG_UNKNOWN };
+    if (dg_any_in(" at | at:|in file|rror: file: ", l->body) && find_place(l, &f))
+        dg_expect_error(d, l, dg_add_site(d, l, f.file, f.line, NULL, DG_SITE), 2);
 }
 
 void dg_take_error(struct dg *d, struct dg_line *l)
@@ -277,15 +281,13 @@ void dg_take_error(struct dg *d, struct dg_line *l)
     if (l->error < 0 && HAS(l, DG_G_STATUS))
         take_status(d, l);
     if (l->error < 0) {
-        if (dg_any_in("rror at: |rror at |rror: file: |rror in ", l->body)
-            && HAS(l, DG_G_NUMBER) && find_place(l, &d->place))
-            d->place_at = l->at.line;
+        take_early_place(d, l);
         return;
     }
     struct dg_error *e = &d->facts->errors[l->error];
     e->caught = e->code == 2 && dg_any_in(
-        "retry|Retry|skipping|Skipping|ran out|halving|reducing|falling back|"
-        "will try", l->s);
+        "retry|Retry|skipping|Skipping|ran out|halving|educing|alling back|"
+        "allback|will try", l->s);
     take_place(d, l, e);
 }
 
@@ -296,11 +298,15 @@ static int setting(const char *s)
 {
     const char *p = dg_after(s, "LAUNCH_BLOCKING");
     if (!p)
+        p = dg_after(s, "set cuda launch_blocking");
+    if (!p)
         p = dg_after(s, "AMD_SERIALIZE_KERNEL");
     if (!p)
         return DG_UNKNOWN;
     while (*p && strchr("'\"] \t", *p))
         p++;
+    if (dg_starts(p, "on"))             /* cuda-gdb's */
+        return 1;
     if (*p != '=' && *p != ':' && *p != ',')
         return DG_UNKNOWN;
     while (*p && strchr("=:, '\"", *p))
@@ -385,7 +391,8 @@ static const char *command(const char *s)
     for (int i = 0; i < 100 && p[i]; i++)
         if ((p[i] == '$' || p[i] == '#') && p[i + 1] == ' ') {
             const char *at = memchr(p, '@', (size_t)i);
-            return at || !i ? p + i + 2 : NULL;
+            /* alone, root's prompt looks like a remark */
+            return at || (!i && is_command(p + 2)) ? p + i + 2 : NULL;
         }
     return NULL;
 }

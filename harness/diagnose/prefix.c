@@ -68,6 +68,9 @@ static const struct { const char *shape; enum kind kind; } shapes[] = {
     { "9:9:9.9", PLAIN },
     { "9:9:9,9", PLAIN },
     { "[@:9]", PLAIN },
+    { "@:9] ", PLAIN },
+    { "9-9-9T9:9:9,9", PLAIN },
+    { "@ MODEL_LOG - ", WHO },
     { "[@|@:9]", PLAIN },
     { "[@:9:@]", PLAIN },
     { "|_@_| @:@:9 - ", PLAIN },
@@ -86,7 +89,7 @@ static const struct { const char *word; char level; } levels[] = {
     { "ERROR", 'E' }, { "CRITICAL", 'F' }, { "FATAL", 'F' }, { "INFO", 'I' },
     { "WARNING", 'W' }, { "WARN", 'W' }, { "DEBUG", 'D' }, { "TRACE", 'D' },
     { "[ERROR]", 'E' }, { "[INFO]", 'I' }, { "[WARNING]", 'W' },
-    { "[DEBUG]", 'D' },
+    { "[DEBUG]", 'D' }, { "[WARN ]", 'W' }, { "[INFO ]", 'I' },
 };
 
 static uint32_t mix(uint32_t hash, const char *s, size_t n)
@@ -133,6 +136,11 @@ static size_t take_level(struct dg_line *l, const char *s)
     return 0;
 }
 
+static bool is_letter(char c)
+{
+    return dg_is_word(c) && !dg_is_digit(c);
+}
+
 /* srun --label pads the number; `15: ` is no line's number then. */
 static size_t take_task(struct dg_line *l, const char *s)
 {
@@ -152,6 +160,7 @@ static size_t take_one(struct dg_line *l, const char *s)
         return n;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         if ((shapes[i].kind == AFTER && s == l->s)
+            || (*shapes[i].shape == '@' && !is_letter(*s))
             || !(n = dg_shape(shapes[i].shape, s)))
             continue;
         if (shapes[i].kind == GLOG)
@@ -163,6 +172,31 @@ static size_t take_one(struct dg_line *l, const char *s)
     return take_level(l, s);
 }
 
+void dg_take_learned(const struct dg *d, struct dg_line *l)
+{
+    for (size_t i = 0; i < d->n_learned; i++)
+        if (dg_starts(l->body, d->learned[i])) {
+            size_t n = strlen(d->learned[i]);
+            l->at.source = mix(l->at.source, d->learned[i], n);
+            l->body += n;
+            return;
+        }
+}
+
+bool dg_learn_prefix(struct dg *d, struct dg_line *l, uint32_t *was)
+{
+    size_t n = strlen(d->head);
+    *was = l->at.source;
+    if (!n || l->at.line > d->head_line + 1 || !dg_starts(l->body, d->head)
+        || !dg_starts(l->body + n, "  File \"")
+        || d->n_learned == sizeof d->learned / sizeof *d->learned)
+        return false;
+    memcpy(d->learned[d->n_learned++], d->head, sizeof d->head);
+    d->head[0] = '\0';
+    dg_take_learned(d, l);
+    return true;
+}
+
 void dg_take_prefix(struct dg_line *l)
 {
     const char *s = l->s;
@@ -171,6 +205,10 @@ void dg_take_prefix(struct dg_line *l)
     l->level = 0;
     l->file[0] = '\0';
     l->body = s;
+    /* a terminal's table of other lines; rich's boxes hold no levels */
+    struct dg_line probe = { 0 };
+    if (dg_starts(s, "\xe2\x94\x82 ") && take_level(&probe, s + 4))
+        s = l->body = s + 4;
     /* quoted text */
     if (dg_starts(s, "> ") && !dg_starts(s, "> python") && !dg_starts(s, "> set "))
         s = l->body = s + 2;

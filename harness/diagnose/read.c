@@ -27,7 +27,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_FRAME, "current device:" }, { DG_G_FRAME, "Check failed:" },
     { DG_G_FRAME, "Check failure stack trace" }, { DG_G_FRAME, "    at " },
     { DG_G_FRAME, "watchdog" }, { DG_G_FRAME, "Unexpected Event status" },
-    { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
+    { DG_G_FRAME, "Source file: " }, { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, "in file '" }, { DG_G_FRAME, ": RuntimeError" },
     { DG_G_FRAME, ": AcceleratorError" }, { DG_G_TRACE, "hread 0x" },
     { DG_G_NUMBER, "CUDA error" }, { DG_G_NUMBER, "cuda runtime error" },
     { DG_G_NUMBER, "CUDA failure" }, { DG_G_NUMBER, "Cuda failure" },
@@ -36,6 +36,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_NUMBER, "== cudaSuccess" }, { DG_G_NUMBER, "HIP error" },
     { DG_G_NUMBER, "THCudaCheck FAIL" }, { DG_G_NUMBER, "CudaAPIError" },
     { DG_G_NUMBER, "CUDA Runtime error" }, { DG_G_NUMBER, "hipError" },
+    { DG_G_FRAME, " File: " }, { DG_G_FRAME, " Line: " },
     { DG_G_NUMBER, "CUDA status error" }, { DG_G_NUMBER, "; Error code: [" },
     { DG_G_STATUS, "CUBLAS_STATUS_" }, { DG_G_STATUS, "CUDNN_STATUS_" },
     { DG_G_STATUS, "CUSOLVER_STATUS_" }, { DG_G_STATUS, "CUSPARSE_STATUS_" },
@@ -51,7 +52,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_TOOL, "Switching focus to CUDA" }, { DG_G_TOOL, "<<<(" },
     { DG_G_TOOL, "GPU assertion failure message" },
     { DG_G_TOOL, "device-side assertion failures were found" },
-    { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
+    { DG_G_TOOL, "fault at " }, { DG_G_TOOL, "that failed assertion" }, { DG_G_TOOL, "containing assertion" },
     { DG_G_TOOL, "thrown during kernel execution" },
     { DG_G_TOOL, "CUDA Exception:" }, { DG_G_TOOL, "focus set to CUDA" },
     { DG_G_TOOL, "Opening GPU coredump" }, { DG_G_TOOL, "triggered at PC" },
@@ -73,9 +74,9 @@ static void add_each(void *context, const char *word)
 static void add_rule(struct dg_words *w, const struct dg_rule *r)
 {
     struct adding a = { w, DG_G_ERROR, r->index };
-    if (r->kind == DG_ERROR) {
-        static const enum dg_key from[] = { DG_NAME, DG_DRIVER, DG_TEXT };
-        for (int i = 0; i < 3; i++)
+    if (r->kind == DG_ERROR || r->kind == DG_STATUS) {
+        static const enum dg_key from[] = { DG_TEXT, DG_NAME, DG_DRIVER };
+        for (int i = 0; i < (r->kind == DG_ERROR ? 3 : 1); i++)
             dg_each(r->value[from[i]], add_each, &a);
     } else if (r->kind == DG_EVIDENCE && dg_any_is("text", dg_rule_text(r, DG_IN))) {
         a.group = DG_G_EVIDENCE;
@@ -159,8 +160,12 @@ static bool is_prompt(const char *s)
     return (*s == '$' || *s == '>' || *s == '%' || *s == '#') && s[1] == ' ';
 }
 
+enum { MOST_HITS = 64 };
+
+static void take_strings(struct dg *d, char *s);
+
 /* A clean line, NUL-ended. */
-static void take_clean(struct dg *d, const char *s, size_t n,
+static void take_clean(struct dg *d, char *s, size_t n,
                        const struct dg_hit *hits, size_t n_hits)
 {
     struct dg_line l = { .s = s, .n = n, .hits = hits, .n_hits = n_hits,
@@ -173,8 +178,55 @@ static void take_clean(struct dg *d, const char *s, size_t n,
         return;
     l.at.line = d->line;
     dg_take_prefix(&l);
+    dg_take_learned(d, &l);
+    if (*l.body == '{' && s[n - 1] == '}' && strstr(l.body, "\":\"")) {
+        take_strings(d, s + (l.body - s));
+        return;
+    }
     l.at.run = d->run;
     recognise(d, &l);
+}
+
+/* One string of JSON, decoded in place, which never makes it longer; what
+ * follows it. */
+static char *decode(char *s)
+{
+    char *to = s;
+    for (; *s && *s != '"'; s++) {
+        unsigned code;
+        if (*s != '\\' || !s[1]) {
+            *to++ = *s;
+        } else if (*++s == 'u' && sscanf(s + 1, "%4x", &code) == 1
+                   && strspn(s + 1, "0123456789abcdefABCDEF") >= 4) {
+            *to++ = code < 0x80 ? (char)code : '?';
+            s += 4;
+        } else {
+            *to++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s == 'r' ? ' ' : *s;
+        }
+    }
+    s += *s == '"';
+    *to = '\0';
+    return s;
+}
+
+/* A record in JSON: the lines in its strings, where there is more than a
+ * word. */
+static void take_strings(struct dg *d, char *s)
+{
+    struct dg_hit hits[MOST_HITS];
+    while ((s = strchr(s, '"'))) {
+        char *line = ++s, *stop;
+        s = decode(s);
+        bool lines = strchr(line, '\n') != NULL;
+        for (; line; line = stop) {
+            if ((stop = strchr(line, '\n')))
+                *stop++ = '\0';
+            size_t n = strlen(line);
+            size_t n_hits = dg_words_find(d->words, line, n, hits, MOST_HITS);
+            if (n && (lines || n_hits))
+                take_clean(d, line, n, hits, n_hits);
+        }
+    }
 }
 
 /* Takes out escape sequences, NULs (of UTF-16 too) and other control
@@ -202,8 +254,6 @@ static size_t clean(char *s, size_t n)
     s[to] = '\0';
     return to;
 }
-
-enum { MOST_HITS = 64 };
 
 static void take_line(struct dg *d, char *s, size_t n)
 {

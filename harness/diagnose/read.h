@@ -34,6 +34,7 @@ struct dg_line {
 struct dg_open {
     bool used, wants_code, wants_next;
     bool reversed;                      /* innermost frame first */
+    size_t indent;                      /* of the whole, as in quoted text */
     uint32_t source;
     unsigned long touched, stray;
     enum dg_language language;
@@ -55,13 +56,16 @@ struct dg {
     unsigned long ended_line;
     int record;                         /* being read, or -1 */
     unsigned long record_line;
+    /* What stood before "Traceback", and, if it stood before the next line's
+     * frame too, is a prefix that no list knows. */
+    char head[48], learned[4][48];
+    unsigned long head_line;
+    size_t n_learned;
     unsigned long ignored_line;         /* "Exception ignored in" */
     int pytest;                         /* error whose place follows, or -1 */
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
-    /* A line that says that CUDA failed and where, the text of the error being
-     * on a line that follows. */
-    struct dg_frame place;
-    unsigned long place_at;
+    char label[400];                    /* "File: PATH", before "Line: N" */
+    unsigned long label_line;
     unsigned long last_site_line;       /* a ggml site's code follows */
     int site_trace;
 };
@@ -79,6 +83,11 @@ void dg_free(struct dg *d);
 /* ---- between the parts of the reader ---- */
 
 void dg_take_prefix(struct dg_line *l);
+/* Takes off a prefix that was learned from this log. */
+void dg_take_learned(const struct dg *d, struct dg_line *l);
+/* A line may show that what stood before "Traceback" is a prefix; then its
+ * source and body are set anew, and *was is the source without it. */
+bool dg_learn_prefix(struct dg *d, struct dg_line *l, uint32_t *was);
 void dg_take_assertion(struct dg *d, struct dg_line *l);
 void dg_take_error(struct dg *d, struct dg_line *l);
 void dg_take_blocking(struct dg *d, struct dg_line *l);
@@ -101,6 +110,17 @@ int dg_keep_trace(struct dg *d, const struct dg_trace *t);
 /* A place in the source that an error names by itself. */
 int dg_add_site(struct dg *d, const struct dg_line *l, const char *file,
                 long line, const char *function, enum dg_language language);
+/* The stack `kept` waits for the text of its error, a few lines or `more`
+ * further on. */
+void dg_expect_error(struct dg *d, const struct dg_line *l, int kept, int more);
+/* Of the stacks that are being read: */
+bool dg_has_frames(const struct dg_open *o);
+void dg_set_code(struct dg_open *o, const char *s);     /* of the last frame */
+/* True if the line names an exception, which ends the stack. */
+bool dg_take_exception(struct dg *d, struct dg_open *o, struct dg_line *l,
+                       const char *s);
+void dg_take_notebook(struct dg *d, struct dg_open *o, struct dg_line *l);
+void dg_take_rich(struct dg *d, struct dg_open *o, struct dg_line *l);
 void dg_add_frame(struct dg_trace *t, const struct dg_frame *f);
 void dg_add_code(struct dg_trace *t, const char *code);
 

@@ -71,6 +71,15 @@ static void take_at(struct dg_record *r, const char *s)
     dg_short_name(r->kernel, r->short_kernel, sizeof r->short_kernel);
 }
 
+static void take_threads(struct dg_record *r, const char *s)
+{
+    const char *thread = dg_after(s, "thread "), *block = dg_after(s, "block ");
+    if (thread && !r->has_thread)
+        r->has_thread = dg_triple(thread, r->thread);
+    if (block && !r->has_block)
+        r->has_block = dg_triple(block, r->block);
+}
+
 static bool take_title(struct dg *d, struct dg_line *l, const char *s)
 {
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
@@ -90,18 +99,11 @@ static bool take_title(struct dg *d, struct dg_line *l, const char *s)
         r->misaligned = strstr(r->title, "isaligned") != NULL;
         if (r->race && (at = dg_after(s, " access at ")))
             take_at(r, at);
+        if (r->race)
+            take_threads(r, s);
         return true;
     }
     return false;
-}
-
-static void take_threads(struct dg_record *r, const char *s)
-{
-    const char *thread = dg_after(s, "thread "), *block = dg_after(s, "block ");
-    if (thread && !r->has_thread)
-        r->has_thread = dg_triple(thread, r->thread);
-    if (block && !r->has_block)
-        r->has_block = dg_triple(block, r->block);
 }
 
 /* ========= simgpu: TEXT (error N) in kernel K */
@@ -170,6 +172,21 @@ static void take_sanitizer(struct dg *d, struct dg_line *l)
         if (!r->detail[0])
             DG_COPY(r->detail, s, NULL);
     }
+}
+
+/* fault at 22.85 ms: KERNEL, FILE:LINE        under faultlag's timelines */
+static void take_timeline(struct dg *d, struct dg_line *l)
+{
+    const char *s = l->body;
+    size_t n = dg_shape("fault at 9.9 ms: ", s);
+    struct dg_record *r;
+    if (!n || !(r = add(d, l, "faultlag")))
+        return;
+    DG_COPY(r->title, "fault", NULL);
+    DG_COPY(r->kernel, s + n, strchr(s + n, ','));
+    dg_short_name(r->kernel, r->short_kernel, sizeof r->short_kernel);
+    dg_find_site(s + n, r->file, sizeof r->file, &r->line);
+    d->record = -1;
 }
 
 /* ---- cuda-gdb and core dumps ---- */
@@ -325,5 +342,5 @@ void dg_take_tool(struct dg *d, struct dg_line *l)
     if (strstr(l->s, "========="))
         take_sanitizer(d, l);
     else if ((l->groups & 1u << DG_G_TOOL) || d->record >= 0)
-        take_gdb(d, l), take_julia(d, l);
+        take_gdb(d, l), take_julia(d, l), take_timeline(d, l);
 }
