@@ -15,6 +15,7 @@
 #include "kernels/kernels.h"
 
 #define QUEUE 128               /* commands before the device is waited for */
+#define GRAPH 16                /* launches of one */
 #define SAXPY_N (1 << 22)
 #define BIG (16u << 20)
 
@@ -67,6 +68,36 @@ static void launch_sync(struct gb_state *s, void *arg)
         if (bad(s, cudaStreamSynchronize(m.stream)))
             return;
     }
+}
+
+/* A step of empty kernels as the strategy `graph` makes it. */
+static cudaError_t captured(cudaGraph_t *graph)
+{
+    cudaError_t e = cudaStreamBeginCapture(m.stream,
+                                           cudaStreamCaptureModeThreadLocal);
+    for (int i = 0; e == cudaSuccess && i < GRAPH; i++)
+        null_kernel();
+    return e == cudaSuccess ? cudaStreamEndCapture(m.stream, graph) : e;
+}
+
+static void graph(struct gb_state *s, void *arg)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphExecUpdateResultInfo info;
+    (void)arg;
+    if (bad(s, captured(&graph)) ||
+        bad(s, cudaGraphInstantiate(&exec, graph, 0)) ||
+        bad(s, cudaGraphDestroy(graph)))
+        return;
+    while (gb_next(s))
+        if (bad(s, captured(&graph)) ||
+            bad(s, cudaGraphExecUpdate(exec, graph, &info)) ||
+            bad(s, cudaGraphDestroy(graph)) ||
+            bad(s, cudaGraphLaunch(exec, m.stream)) ||
+            bad(s, cudaStreamSynchronize(m.stream)))
+            return;
+    bad(s, cudaGraphExecDestroy(exec));
 }
 
 /* ---- calls --------------------------------------------------------------- */
@@ -242,6 +273,7 @@ int micro_run(int argc, char **argv)
     }
     gb_add("launch", launch, NULL, GB_WALL);
     gb_add("launch_sync", launch_sync, NULL, GB_WALL);
+    gb_add("graph/16", graph, NULL, GB_WALL);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         gb_add(calls[i].name, one_call, (void *)&calls[i], GB_WALL);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

@@ -1,8 +1,8 @@
 /* A worker of the throughput benchmark: one strategy, in this process, on
- * healthy work or, with the scenarios' guarded variants, on faulty input that
- * a defence meets. It goes through the harness's own launch macros and strategy
- * hooks with recording off, so what is timed is the strategy, and waits for
- * its turn in between (turns.h).
+ * healthy work, or on faulty input that a scenario's defence meets. It goes
+ * through the harness's own launch macros and strategy hooks with recording
+ * off, so what is timed is the strategy, and waits for its turn in between
+ * (turns.h).
  *
  * A step is `launches` spin kernels on one stream, each after some host work,
  * and the wait and check that end a step under every strategy; or one step of

@@ -1,6 +1,6 @@
 /* faultlag-bench-worker STRATEGY VARIANT | --micro [Google Benchmark options]:
- * what faultlag-bench starts. The only part of the benchmark that links CUDA; its
- * environment decides which device that is, and whether launches block. */
+ * what faultlag-bench starts. The only part of the benchmark that links CUDA;
+ * its environment decides which device that is, and whether launches block. */
 #include <stdio.h>
 #include <string.h>
 

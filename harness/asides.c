@@ -61,12 +61,22 @@ bool fl_asides_plan(struct fl_asides *a, const struct fl_options *o,
     return true;
 }
 
+/* A trial that hangs or crashes leaves nothing. */
+static bool is_there(const struct fl_aside *a, const char *option)
+{
+    return !access(a->path, R_OK)
+        || told(option, NULL, "the trial was cut off and left nothing");
+}
+
 void fl_asides_print(const struct fl_asides *a, const struct fl_options *o,
                      bool color, FILE *out)
 {
-    if (o->timeline)
+    if (o->timeline && is_there(&a->trace, "timeline"))
         fl_timeline_print(a->trace.path, color, out);
-    if (o->memory_summary || o->record_inputs)
+    const char *option = o->memory_summary ? "memory-summary"
+        : "record-inputs";
+    if ((o->memory_summary || o->record_inputs)
+        && is_there(&a->inspection, option))
         fl_inspect_print(a->inspection.path, o->memory_summary != NULL,
                          o->record_inputs != NULL, out);
 }

@@ -102,6 +102,7 @@ static int set_up(const struct fl_options *o, FILE *summary, struct stage *g)
         return FL_EXIT_USAGE;
     g->runner.places = &g->places;
     g->runner.device_name = fl_probe_device(g->probe);
+    g->runner.kernels_end = fl_probe_limits_kernels(g->probe);
     g->runner.plan = &g->plan;
     g->runner.keep = keep;
     return -1;

@@ -102,8 +102,11 @@ void fl_device_json(struct fl_text *out)
         fl_json_put_string(out, "name", p.name);
         fl_json_put_integer(out, "major", p.major);
         fl_json_put_integer(out, "minor", p.minor);
+        int limited = 0;
+        cudaDeviceGetAttribute(&limited, cudaDevAttrKernelExecTimeout, i);
         fl_json_put_integer(out, "multiprocessors", p.multiProcessorCount);
         fl_json_put_integer(out, "memory_bytes", (long long)p.totalGlobalMem);
+        fl_json_put_bool(out, "kernel_time_limit", limited);
         fl_json_close(out, '}');
     }
     fl_json_close(out, ']');

@@ -100,6 +100,13 @@ const char *fl_probe_device(const struct fl_json *probe)
         ? fl_json_string(devices->first, "name", NULL) : NULL;
 }
 
+bool fl_probe_limits_kernels(const struct fl_json *probe)
+{
+    const struct fl_json *devices = fl_json_get(probe, "devices");
+    return devices && devices->first
+        && fl_json_bool(devices->first, "kernel_time_limit");
+}
+
 bool fl_choose_device(const struct fl_places *places, const char *wanted,
                       enum fl_device_kind *kind, struct fl_json **probe)
 {

@@ -27,6 +27,8 @@ struct fl_json *fl_probe(const struct fl_places *places,
                          enum fl_device_kind kind, char reason[512]);
 /* The first device's name in a probe, or NULL if it has no usable device. */
 const char *fl_probe_device(const struct fl_json *probe);
+/* It ends kernels that run too long (cudaDevAttrKernelExecTimeout). */
+bool fl_probe_limits_kernels(const struct fl_json *probe);
 
 /* "auto", "sim" or "cuda" to a device that answers. False, told on stderr,
  * if there is none; for "auto" the choice is told on stderr. */

@@ -73,6 +73,14 @@ static const struct fl_json *row_of(const struct fl_json *scenario,
                         *schedule ? schedule : "free");
 }
 
+unsigned fl_listing_outcomes(const struct fl_json *scenario,
+                             const char *strategy, const char *device,
+                             const char *way)
+{
+    return fl_outcomes_parse(fl_json_string(
+        matching_row(scenario, strategy, device, way), "outcomes", ""));
+}
+
 unsigned fl_listing_some(const struct fl_json *scenario, const char *strategy,
                          const char *device, const char *way)
 {

@@ -20,8 +20,12 @@ bool fl_listing_has_variant(const struct fl_json *scenario,
  * expects nothing and does not deviate; a broken trial always does. */
 bool fl_listing_judge(const struct fl_json *scenario, struct fl_row *row);
 
-/* The set of outcomes of which many trials must show one (expect.h, `some`);
- * way: "free", "random", "eager" or "lazy". */
+/* The outcomes that a faulty trial may have, and those of which many trials
+ * must show one (expect.h, `some`), as sets; 0: nothing is expected. way:
+ * "free", "random", "eager" or "lazy". */
+unsigned fl_listing_outcomes(const struct fl_json *scenario,
+                             const char *strategy, const char *device,
+                             const char *way);
 unsigned fl_listing_some(const struct fl_json *scenario, const char *strategy,
                          const char *device, const char *way);
 

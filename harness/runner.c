@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "harness/expect.h"
 #include "harness/listing.h"
 
 /* The trial keeps the limit itself, and so knows where it hung; this much
@@ -29,10 +30,17 @@ struct slot { struct fl_child child; struct fl_planned *trial; };
 
 /* ---- a trial's process ---- */
 
+/* A scenario's own limit is for trials that are to hang: any other, a twin in a
+ * faulty trial's place too, has all the time that the machine makes it need. */
 static double limit_ms(const struct fl_runner *r, const struct fl_planned *t)
 {
-    double own = strcmp(t->variant, "faulty") ? 0
-        : (double)fl_json_integer(t->scenario, "limit_ms", 0);
+    bool to_hang = !r->kernels_end && !strcmp(t->variant, "faulty")
+        && !getenv("FAULTLAG_TWIN")
+        && fl_listing_outcomes(t->scenario, t->strategy,
+                               fl_device_kind_name(r->device),
+                               t->schedule ? t->schedule : "free") & FL_HANG;
+    double own = to_hang
+        ? (double)fl_json_integer(t->scenario, "limit_ms", 0) : 0;
     return own > 0 && own < r->limit_s * 1000 ? own : r->limit_s * 1000;
 }
 

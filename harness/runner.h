@@ -14,6 +14,8 @@ struct fl_runner {
     struct fl_plan *plan;
     unsigned jobs;              /* seeded trials at a time */
     double limit_s;             /* of one trial */
+    bool kernels_end;           /* the device sees to it, so that a hang may
+                                   become an error, if one waits for it */
     bool quiet;
 
     /* Called with each finished trial, in the order of their ends; `log` is

@@ -29,7 +29,8 @@ struct fl_scenario {
     unsigned variants;          /* set of enum fl_variant */
     unsigned steps;             /* of one trial; 0 means 1 */
     unsigned limit_ms;          /* shorter time limit of a faulty trial, where
-                                   it is to hang; 0: the usual one */
+                                   it is to hang and the device ends no kernel
+                                   itself; 0: the usual one */
 
     /* The planted access: kernel function and file ("kernels/gather.cu"); its
      * line comes with the beacon. NULL where the host commits the fault. */
@@ -39,8 +40,6 @@ struct fl_scenario {
                                    not look at its launches: no strategy's
                                    check goes with it */
     bool selftest;              /* for testing the harness; not listed */
-    bool extended;              /* in a bench only where --filter matches it,
-                                   which keeps the usual bench short */
 
     /* Before the process makes its context, for what a program does to its
      * own environment; may be NULL. */

@@ -137,6 +137,15 @@ __global__ void dequantise_kernel(float *y, const int8_t *table,
     y[e] = scale * table[offset];
 }
 
+__global__ void dequantise_wide_kernel(float *y, const int8_t *table,
+                                       const int64_t *index, float scale,
+                                       int n, int dim)
+{
+    int e = blockIdx.x * blockDim.x + threadIdx.x;
+    if (e < n)
+        y[e] = scale * table[index[e / dim] * dim + e % dim];
+}
+
 __global__ void index_scale_kernel(float *x, const int64_t *index, float by,
                                    int n, int dim)
 {
@@ -221,4 +230,12 @@ extern "C" void k_dequantise(cudaStream_t s, float *y, const int8_t *table,
 {
     dequantise_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
         y, table, index, scale, n * dim, dim, beacon);
+}
+
+extern "C" void k_dequantise_wide(cudaStream_t s, float *y,
+                                  const int8_t *table, const int64_t *index,
+                                  float scale, int n, int dim)
+{
+    dequantise_wide_kernel<<<blocks_for(n * dim, THREADS), THREADS, 0, s>>>(
+        y, table, index, scale, n * dim, dim);
 }

@@ -59,6 +59,9 @@ void k_index_scale(cudaStream_t s, float *x, const int64_t *index, float by,
 void k_dequantise(cudaStream_t s, float *y, const int8_t *table,
                   const int64_t *index, float scale, int n, int dim,
                   struct fl_beacon beacon);
+/* The same, with offsets of 64 bits. */
+void k_dequantise_wide(cudaStream_t s, float *y, const int8_t *table,
+                       const int64_t *index, float scale, int n, int dim);
 
 /* ---- mask.cu ------------------------------------------------------------ */
 void k_mask_above(cudaStream_t s, uint8_t *mask, const float *x,
@@ -178,6 +181,8 @@ void k_add4(cudaStream_t s, float *y, const float *a, int n,
 /* x *= x, on exactly `blocks` blocks. Planted: more threads than elements. */
 void k_square(cudaStream_t s, float *x, int n, unsigned blocks,
               struct fl_beacon beacon);
+/* The same, with the check. */
+void k_square_guarded(cudaStream_t s, float *x, int n, unsigned blocks);
 /* Triangular window over each of x[rows,length], a thread a position. Planted:
  * length above the device's limit of threads a block (1024). */
 void k_window(cudaStream_t s, float *x, int rows, int length);

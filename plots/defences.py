@@ -8,6 +8,13 @@ from style import plt
 
 TITLE = "A defence in the program beside blocking every launch"
 ADVICE = "sync"
+WHAT = {
+    "guarded": "guarded: the scenario's own defence",
+    "clamped": "clamped: the kernel cuts each index to the range",
+    "replaced": "replaced: the kernel takes index 0 for a bad one",
+    "checked": "checked: the host reads the indices' range back",
+    ADVICE: f"{ADVICE}: no defence, every launch blocks",
+}
 
 
 def pairs(run):
@@ -57,12 +64,15 @@ def draw(run):
         (style.GREEN, "o"), (style.colour(style.BLUE), "s"),
         (style.PURPLE, "^"), (style.ORANGE, "P"))))
     looks[ADVICE] = (style.VERMILION, "D")
-    height = 1.85 + (0.14 + 0.13 * len(names)) * len(found)
+    lines = -(-len(names) // 2)
+    most = max(map(len, found.values()))
+    height = 1.65 + 0.22 * lines + (0.14 + 0.11 * most) * len(found)
     fig, ax = plt.subplots(figsize=(style.WIDTH, height))
     scenarios, span = sorted(found), spread(found)
     for y, scenario in enumerate(scenarios):
-        for i, name in enumerate(n for n in names if n in found[scenario]):
-            at = y + (i - (len(names) - 1) / 2) * 0.62 / max(len(names), 2)
+        here = [n for n in names if n in found[scenario]]
+        for i, name in enumerate(here):
+            at = y + (i - (len(here) - 1) / 2) * 0.62 / max(most - 1, 1)
             draw_point(ax, at, found[scenario][name].cost,
                        *looks.get(name, (style.MUTED, "p")), span)
     ax.axvline(0, color=style.INK, linewidth=1, zorder=1)
@@ -78,9 +88,8 @@ def draw(run):
     fig.legend([plt.Line2D([], [], color=looks.get(n, (style.MUTED, "p"))[0],
                            marker=looks.get(n, (style.MUTED, "p"))[1],
                            markersize=6, linewidth=1.6) for n in names],
-               [f"{n}: healthy work, launches block" if n == ADVICE else
-                f"{n}: faulty input, program checks" for n in names],
+               [WHAT.get(n, n) for n in names],
                loc="lower center", ncol=2, bbox_to_anchor=(0.5, 0.0))
     fig.subplots_adjust(left=0.185, right=0.985, top=1 - 0.78 / height,
-                        bottom=0.86 / height)
+                        bottom=(0.64 + 0.22 * lines) / height)
     return fig

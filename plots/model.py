@@ -12,7 +12,9 @@ and a run of g launches that ends with a wait
     host + (g - 1) max(host, device) + kernel + start
 
 where start is what launch-and-wait of an empty kernel takes beyond launching
-it. A step under `sync` is n such runs of one launch, under `async` one of n.
+it. A step under `sync` is n such runs of one launch, under `async` one of n. A
+step as a graph is the host's work, then capturing, updating and launching a
+graph of n empty kernels, then the kernels.
 
 Calls, waits and commands are medians of micro.json, the kernel is measured in
 throughput.csv next to the turns; no parameter is fitted to the throughput that
@@ -36,7 +38,9 @@ COLUMNS = 4
 # What a strategy does at each launch: calls of the host, commands for the
 # device (micro.json's names), and after how many launches it waits. event-poll
 # asks at most twice: once for what is done, once for what is not yet.
-Habit = namedtuple("Habit", "calls commands waits", defaults=({}, {}, None))
+Habit = namedtuple("Habit", "calls commands waits graph",
+                   defaults=({}, {}, None, False))
+GRAPH, IN_GRAPH = "graph/16", 16    # what it is called, and launches in it
 ASK = {"cudaGetLastError": 1}
 HABITS = {
     "async": Habit(),
@@ -49,6 +53,8 @@ HABITS = {
     "event-poll": Habit({**ASK, "cudaEventRecord": 1,
                          "cudaEventQuery/complete": 2},
                         {"drain/cudaEventRecord": 1}),
+    "graph": Habit(graph=True),
+    "graph-sync": Habit(graph=True),
     "dsa": Habit(),                 # it reads memory of its own
     "breadcrumb": Habit({**ASK, "cuStreamWriteValue32": 2},
                         {"drain/cuStreamWriteValue32": 2}),
@@ -76,7 +82,8 @@ def lacks(strategy, times):
     habit = HABITS.get(strategy)
     if habit is None:
         return "not in the model"
-    needed = {"launch", "launch_sync", *habit.calls, *habit.commands}
+    needed = {GRAPH} if habit.graph else \
+        {"launch", "launch_sync", *habit.calls, *habit.commands}
     missing = sorted(needed - set(times))
     return f"micro.json has no {', '.join(missing)}" if missing else None
 
@@ -95,6 +102,8 @@ def step_ns(strategy, times, cell, scale, n):
     kernel = cell.kernel * scale
     back_to_back = cell.measured or kernel
     kernel = min(kernel, back_to_back)
+    if habit.graph:
+        return n * (cell.host + times[GRAPH] / IN_GRAPH + kernel)
 
     def total(names):
         return sum(k * times[name] for name, k in names.items())

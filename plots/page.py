@@ -191,7 +191,8 @@ def headline(run, drawn):
         "is under suspicion, mean over traps. *reported*: trials with a "
         "report, with Wilson's 95 % interval. *same place*: share of a trap's "
         "reports that name its most common place, mean over traps. Waits and "
-        "calls: median over healthy trials, the step's own end not counted.",
+        "calls: median over healthy trials, the step's own end not counted. "
+        "What each strategy does and needs: [strategies.md](strategies.md).",
         ""]
 
 
@@ -215,7 +216,7 @@ def defence_section(run, drawn):
     found = defences.pairs(run)
     out = [f"## Cost of the defences{own_time(run)}", ""]
     if not found:
-        return out + ["This set holds no throughput of guarded variants.", ""]
+        return out + ["This set holds no throughput of defended variants.", ""]
     names = defences.contenders(found)
     out += picture(run, "defences", drawn)
     out += table(["trap"] + names + ["pairs"], [
@@ -235,7 +236,7 @@ def defence_section(run, drawn):
         "the program go on; blocking only says where it ended. Lost against "
         f"the healthy twin under `{cost.BASELINE}`, median of pairs [95 % "
         f"bootstrap interval]. <sub>{run.short_name()}; throughput.csv, "
-        f"variant not healthy, and strategy {defences.ADVICE}</sub>", ""]
+        f"variants but healthy, and strategy {defences.ADVICE}</sub>", ""]
 
 
 def model_section(run, drawn):

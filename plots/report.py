@@ -16,9 +16,11 @@ try:
     import make_plots
     import stats
     import latency
+    import traps
 except ImportError as e:
     sys.exit(f"report: {e.name or e} is missing: apt-get install "
              "python3-matplotlib python3-numpy, or pip install them")
+
 
 def cell(text):
     return str(text).replace("|", "\\|").replace("\n", " ")
@@ -38,16 +40,6 @@ def matrix(run, text):
     return table(["scenario"] + strategies,
                  [[s] + [text(run.cell(s, t)) for t in strategies]
                   for s in run.scenarios()])
-
-
-def spread_text(rows, column):
-    """`9`, `8 (7 to 9)`; a dash where nothing was reported."""
-    v = data.values(rows, column)
-    if not v:
-        return "-"
-    mid = float(stats.np.median(v))
-    return f"{mid:g}" if min(v) == max(v) else \
-        f"{mid:g} ({min(v):g} to {max(v):g})"
 
 
 def span(interval):
@@ -106,7 +98,8 @@ def mode_lines(run):
 
 def twin_line(run):
     out = []
-    for variant in ("healthy", "guarded"):
+    for variant in sorted({r.get("variant") or "?" for r in run.trials} -
+                          {"faulty"}):
         rows = [r for r in run.trials if r.get("variant") == variant]
         if rows:
             out.append(f"{variant}: {data.outcome_text(rows)}")
@@ -219,9 +212,9 @@ def trial_sections(run):
     out += ["## Distance to the faulting launch", "",
             "Launches between the one that faulted and the report, median "
             "and range:", ""]
-    out += matrix(run, lambda rows: spread_text(rows, "launches_between"))
+    out += matrix(run, lambda rows: traps.middle(rows, "launches_between"))
     out += ["Call-stack frames that the two places do not share:", ""]
-    out += matrix(run, lambda rows: spread_text(rows, "frame_distance"))
+    out += matrix(run, lambda rows: traps.middle(rows, "frame_distance"))
     out += ["## Latency from fault to report", "",
             "Free-running trials: median [95 % bootstrap interval].", ""]
     return out + matrix(run, latency_text)

@@ -33,6 +33,11 @@ def rate_text(band):
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
+def before(rows):
+    v = data.values(rows, "launch_index")
+    return traps.spread([x - 1 for x in v])
+
+
 def sweep_section(run):
     found = sweeps(run)
     if not found:
@@ -40,16 +45,18 @@ def sweep_section(run):
     strategies = [s for s in (traps.PLAIN, traps.ADVICE, "breadcrumb")
                   if s in run.strategies()]
     out = ["## How the share of bad samples matters", "",
-           "Trials with a report, by the share of bad samples in the input, "
-           "with Wilson's 95 % interval:", ""]
+           "Launches that went well before the one that faulted, and trials "
+           "with a report (Wilson's 95 % interval), by the share of bad "
+           "samples in the input:", ""]
     rows = []
     for scenario, rates in found.items():
         for band in bands(rates):
             mine = [[r for r in traps.trials(run, scenario, s)
                      if data.number(r.get(SWEEP)) in band] for s in strategies]
-            rows.append([scenario, rate_text(band)] +
+            rows.append([scenario, rate_text(band), before(sum(mine, []))] +
                         [traps.detected(m) for m in mine])
-    return out + table(["trap", "bad samples"] + strategies, rows) + [
+    return out + table(["trap", "bad samples", "launches before"] +
+                       strategies, rows) + [
         f"<sub>{run.short_name()}; rows " + ", ".join(
             f"`{s}/faulty/*/`" for s in found) + f", column {SWEEP}</sub>", ""]
 

@@ -102,7 +102,7 @@ def draw_points(ax, points, marks, beside):
     in lines above each other where they are many."""
     low, high = ax.get_xlim()
     wide = (high - low) * 0.0175 * beside    # panels beside each other
-    for spot in spots(points, (wide, 0.035)):
+    for spot in spots(points, (wide * 1.5, 0.035)):
         middle = float(np.mean([x for _, x, _ in spot]))
         lines = -(-len(spot) // BESIDE)
         columns = -(-len(spot) // lines)
@@ -132,7 +132,7 @@ def draw_panel(ax, title, label, values, shares, marks, beside):
     points = {s: (v[0], shares[s]) for s, v in values.items()}
     x = [v for interval in values.values() for v in interval]
     room = max(max(x) - min(min(x), 0), 0.02) * 0.12
-    ax.set(xlim=(min(min(x), 0) - room, max(x) + room), ylim=(-0.03, 1.0),
+    ax.set(xlim=(min(min(x), 0) - room, max(x) + room), ylim=(-0.03, 1.06),
            xlabel=label, title=title)
     for s, (_, low, high) in values.items():
         if high > low:

@@ -47,8 +47,11 @@ def common(rows, column):
 
 
 def middle(rows, column):
-    """`9`, `8 (7 to 9)`, or a dash."""
-    v = data.values(rows, column)
+    return spread(data.values(rows, column))
+
+
+def spread(v):
+    """Median and range: `9`, `8 (7 to 9)`, or a dash."""
     if not v:
         return "-"
     low, mid, high = min(v), float(np.median(v)), max(v)

@@ -1,7 +1,7 @@
 /* A loader clears a buffer, copies each batch's pictures to it and then the
  * batch's sample numbers, all on a stream of its own and asynchronously from
- * pinned memory; the model gathers by those numbers on another stream. The second batch forgets to make the model's stream wait
- * for the loader's event.
+ * pinned memory; the model gathers by those numbers on another stream. The
+ * second batch forgets to make that stream wait for the loader's event.
  *
  * The number buffer is recycled and holds another tensor's bits before the copy
  * arrives, so a gather that overtakes it faults with 700. This is

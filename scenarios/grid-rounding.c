@@ -15,7 +15,7 @@ static struct floats values, gain;
 
 static int n_of(const struct fl_trial *t, unsigned b)
 {
-    return b == BAD_STEP && fl_is_faulty(t) ? ODD : EVEN;
+    return b == BAD_STEP && fl_variant(t) != FL_HEALTHY ? ODD : EVEN;
 }
 
 static void *setup(struct fl_trial *t)
@@ -40,6 +40,11 @@ PROGRAM static void square(struct fl_trial *t, struct lookup *l, int n)
 {
     unsigned blocks = (unsigned)(n + K_THREADS - 1) / K_THREADS;
 
+    if (fl_variant(t) == FL_GUARDED) {
+        FL_LAUNCH(t, l->net.stream, k_square_guarded(l->net.stream, arena, n,
+                                                     blocks));
+        return;
+    }
     FL_PLANT(t, l->net.stream, k_square(l->net.stream, arena, n, blocks,
                                         fl_beacon(t)),
         EXPECT_DSA("square", "train_step"),
@@ -70,7 +75,8 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 static enum fl_prediction predict(const struct fl_trial *t, const void *state)
 {
     (void)state;
-    return n_of(t, BAD_STEP) % K_THREADS ? FL_ALWAYS : FL_NEVER;
+    return !fl_is_defended(t) && n_of(t, BAD_STEP) % K_THREADS ? FL_ALWAYS
+                                                                : FL_NEVER;
 }
 
 static bool commits(const struct fl_trial *t, const void *state,
@@ -103,10 +109,11 @@ const struct fl_scenario scenario_grid_rounding = {
         "blocks",
     .stands_for = "hand-written kernels that index by the thread number alone "
         "(numba/numba #7284)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
     .fault_kernel = "square_kernel",
     .fault_file = "kernels/elementwise.cu",
+    .guard = "the kernel checks its element's number against n",
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -13,12 +13,15 @@
 #include "lookup.h"
 
 static struct floats staging;
+static float *spare;            /* guarded: another host side of it */
 
 static void *setup(struct fl_trial *t)
 {
     struct lookup *l = lookup_setup(t, 0);
 
     staging = new_floats(t, TOKENS * DIM, 0);
+    fl_must(t, cudaHostAlloc((void **)&spare, sizeof *spare * TOKENS * DIM,
+                             cudaHostAllocDefault));
     return l;
 }
 
@@ -37,8 +40,13 @@ PROGRAM static void load_batch(struct fl_trial *t, struct lookup *l,
     load_indices(t, &l->net, &l->in.label[b]);
     stage(l, b);
     load_floats(t, &l->net, &staging);
-    if (!fl_is_faulty(t) || b != BAD_STEP)
+    if (fl_variant(t) == FL_GUARDED) {
+        float *filled = staging.host;
+        staging.host = spare;
+        spare = filled;
+    } else if (!fl_is_faulty(t) || b != BAD_STEP) {
         FL_WAIT(t, stream, cudaStreamSynchronize(stream));
+    }
     stage(l, b + 1);
 }
 
@@ -120,8 +128,9 @@ const struct fl_scenario scenario_host_buffer_reuse = {
     .stands_for = "loaders that recycle pinned memory without waiting: wrong "
         "batches now and then, and no error at all "
         "(sgl-project/mini-sglang #67)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
+    .guard = "two buffers by turns, so that the next batch goes to the other",
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -33,6 +33,12 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
 {
     cudaStream_t stream = l->net.stream;
 
+    if (fl_variant(t) == FL_GUARDED) {
+        FL_LAUNCH(t, stream, k_dequantise_wide(stream, l->recalled, table,
+                                               l->neighbour[b].dev, SCALE,
+                                               TOKENS, DIM));
+        return;
+    }
     FL_PLANT(t, stream, k_dequantise(stream, l->recalled, table,
                                      l->neighbour[b].dev, SCALE, TOKENS, DIM,
                                      fl_beacon(t)),
@@ -60,13 +66,7 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 static enum fl_prediction predict(const struct fl_trial *t, const void *state)
 {
     const struct lookup *l = state;
-    (void)t;
-
-    for (int b = 0; b < STEPS; b++)
-        for (int i = 0; i < TOKENS; i++)
-            if (l->neighbour[b].host[i] * DIM + DIM - 1 > INT32_MAX)
-                return FL_ALWAYS;
-    return FL_NEVER;
+    return predict_outside(t, l->neighbour, 0, FIRST_TAIL_ROW);
 }
 
 /* What is right is what the table holds: the index is a legal one. */
@@ -93,10 +93,11 @@ const struct fl_scenario scenario_int32_overflow_offset = {
         "kernel",
     .stands_for = "tensors beyond 2^31 elements with 32-bit offsets "
         "(alexzhang13/flashattention2-custom-mask #2)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
     .fault_kernel = "dequantise_kernel",
     .fault_file = "kernels/gather.cu",
+    .guard = "a kernel that computes offsets in 64 bits",
     .setup = setup,
     .step = train_step,
     .predict = predict,

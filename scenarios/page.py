@@ -11,7 +11,7 @@ INTRO = """\
 
 <!-- Written by scenarios/page.py from `faultlag list --json`; do not edit. -->
 
-A scenario is a small training program with one planted fault, in one file `scenarios/NAME.c`. It runs two steps of 10 to 30 launches: a good batch, then the one in question. `faulty` has the fault; `healthy`, its twin, runs the same code and differs by exactly the fault; `guarded` meets the faulty input with a defence, as do `clamped`, `replaced` and `checked` where there are several (below). What is expected stands beside the planted launch in the source and was written before the cell's first run. All but `faulty` must always come out clean, with the right data.
+A scenario is a small training program with one planted fault, in one file `scenarios/NAME.c`. Most run two steps of 10 to 30 launches: a good batch, then the one in question. `faulty` has the fault; `healthy`, its twin, runs the same code and differs by exactly the fault; `guarded` meets the faulty input with a defence, as do `clamped`, `replaced` and `checked` where there are several (below). What is expected stands beside the planted launch in the source and was written before the cell's first run. All but `faulty` must always come out clean, with the right data.
 
 Three witnesses must agree on a fault: the *beacon*, which the first thread about to commit it writes to host memory; the scenario's *oracle*, which computes on the CPU which thread and value must be bad and what the right data are; and, on simgpu, the device's own record.
 

@@ -65,7 +65,9 @@ PROGRAM static void gather_samples(struct fl_trial *t, struct state *s,
 {
     cudaStream_t stream = s->net.stream;
 
-    if (!fl_is_faulty(t) || b != BAD_STEP)
+    if (fl_variant(t) == FL_GUARDED)
+        FL_WAIT(t, s->loader, cudaStreamSynchronize(s->loader));
+    else if (!fl_is_faulty(t) || b != BAD_STEP)
         FL_CALL(t, cudaStreamWaitEvent(stream, s->augmented, 0));
     FL_PLANT(t, stream, k_index_select(stream, s->picked, s->samples.dev,
                                        s->pick[b].dev, TOKENS, DIM, ROWS,
@@ -178,10 +180,12 @@ const struct fl_scenario scenario_preprocess_race = {
         "CUDA_LAUNCH_BLOCKING=1, the cause a missing stream dependency "
         "(JeffreyXiang/CuMesh #29, facebookresearch/faiss #1731, "
         "sgl-project/mini-sglang #67)",
-    .variants = FL_FAULTY | FL_HEALTHY,
+    .variants = FL_FAULTY | FL_HEALTHY | FL_GUARDED,
     .steps = STEPS,
     .fault_kernel = "index_select_kernel",
     .fault_file = "kernels/gather.cu",
+    .guard = "the host waits for the loader's stream before the gather; the "
+        "twin's stream does, which costs no wait of the host",
     .setup = setup,
     .step = train_step,
     .predict = predict,

@@ -105,8 +105,15 @@ void stream_unlink(struct device *d, struct stream *s) {
     free(s);
 }
 
+static bool prioritised(const struct command *c) {
+    return c->kind == COMMAND_LAUNCH && c->grid.priority;
+}
+
 void command_complete(struct device *d, struct command *c) {
-    if (c->active) list_remove(&d->active, c);
+    if (c->active) {
+        list_remove(&d->active, c);
+        d->prioritised -= prioritised(c);
+    }
     c->active = false;
     switch (c->kind) {
     case COMMAND_MARKER: /* 0: dropped by a lost device, never reached */
@@ -165,6 +172,7 @@ static unsigned width_of(const struct command *c) {
 static void activate(struct device *d, struct command *c) {
     c->active = true;
     list_append(&d->active, c);
+    d->prioritised += prioritised(c);
     d->wake_workers += width_of(c);
 }
 

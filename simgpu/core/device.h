@@ -88,7 +88,7 @@ bool device_forked(const struct device *d);
 
 /* ---- streams ------------------------------------------------------------ */
 /* device_legacy_stream() is the legacy default stream; never destroyed. */
-struct stream *stream_create(struct device *d, bool blocking, int priority);
+struct stream *stream_create(struct device *d, bool blocking);
 struct stream *device_legacy_stream(struct device *d);
 void stream_destroy(struct stream *s);   /* work in it still completes */
 enum status stream_query(struct stream *s);
@@ -101,15 +101,16 @@ uint64_t stream_id(const struct stream *s);
  * fill, write, wait or free whose device address is in no live allocation is
  * STATUS_INVALID. A call waits while its stream holds queue_depth commands. */
 
-/* Copies params. With launch_blocking it waits, but reports only errors of
- * queueing: what the kernel did is the next call's to report. *number gets
- * the launch number. */
+/* Copies params. With launch_blocking it waits (not for a part of a graph:
+ * that is waited for as a whole), but reports only errors of queueing: what the
+ * kernel did is the next call's to report. *number gets the launch number. */
 struct launch_desc {
     const struct program *program;
     uint32_t grid[3], block[3], dynamic_shared;
     uint32_t stack_bytes;     /* a thread's, for recursion; 0: the default */
     void **args;              /* args[i] points at the host's parameter i */
     bool cooperative;         /* all blocks resident at once */
+    int priority;             /* its blocks begin before those of higher ones */
     const struct launch_place *place; /* in a graph, or NULL; copied */
 };
 enum status enqueue_launch(struct stream *s, const struct launch_desc *l,

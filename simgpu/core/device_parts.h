@@ -53,6 +53,7 @@ struct grid {
     uint64_t finished;           /* blocks */
     uint32_t limit;              /* of suspended blocks before new ones wait */
     bool cooperative;            /* all blocks resident before any resumes */
+    int priority;                /* 0, or less: begins before the others */
     uint32_t resumed;            /* turns since a new block was let in */
     struct block **suspended;    /* ring; oldest first */
     uint32_t n_suspended, first_suspended, cap_suspended;
@@ -147,6 +148,7 @@ struct device {
     uint32_t builtins;           /* that launched kernels call, as bits */
     struct command_list ready;   /* edges met, not looked at yet */
     struct command_list active;  /* run in pieces by executors */
+    uint32_t prioritised;        /* launches in it with a priority */
     struct command_list polled;  /* wait-values that did not hold */
     struct command *spare;       /* freed commands, by next */
     /* Idle room for blocks; what it is room for is in key. */
@@ -246,7 +248,14 @@ void grid_assert_failed(void *device, const struct exec_launch *l,
 
 void transfer_run(struct command *c, struct turn *t);
 
+bool grid_begins(const struct command *c); /* has blocks that can begin */
+
 bool piece_available(const struct command *c);
+/* The first priority among launches whose blocks can begin; INT_MAX if all
+ * have the same. Others' blocks do not begin before; what has begun goes on,
+ * so that a kernel which spins cannot keep out the one it waits for. */
+int piece_priority(const struct device *d);
+bool piece_eligible(const struct command *c, int priority);
 /* Runs a piece of t->command: lock held before and after, not in between. */
 void piece_run(struct device *d, struct turn *t);
 

@@ -242,6 +242,7 @@ static void grid_init(struct device *d, struct grid *g,
     g->total = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
     g->limit = resident_limit(l, g->total);
     g->cooperative = l->cooperative;
+    g->priority = l->priority;
     if (l->place) g->place = *l->place;
 }
 
@@ -277,6 +278,6 @@ enum status enqueue_launch(struct stream *s, const struct launch_desc *l,
     enum status status = submit_launch(s, l, workspace, number);
     if (status && workspace) memory_free(d->memory, workspace, MEMORY_SYMBOL);
     /* What the kernel did is the next call's to report. */
-    if (!status && d->config.launch_blocking) stream_wait(s);
+    if (!status && d->config.launch_blocking && !l->place) stream_wait(s);
     return status;
 }

@@ -105,10 +105,13 @@ static bool unclaimed(const struct grid *g) {
     return atomic_load_explicit(&g->next, memory_order_relaxed) < g->total;
 }
 
-bool grid_has_work(const struct command *c) {
+bool grid_begins(const struct command *c) {
     const struct grid *g = &c->grid;
-    return g->n_suspended ||
-           (unclaimed(g) && g->n_suspended + g->n_stuck < g->limit);
+    return unclaimed(g) && g->n_suspended + g->n_stuck < g->limit;
+}
+
+bool grid_has_work(const struct command *c) {
+    return c->grid.n_suspended || grid_begins(c);
 }
 
 /* ---- one turn ------------------------------------------------------------ */

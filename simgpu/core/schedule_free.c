@@ -1,6 +1,6 @@
 /* Free runs: worker threads, and waiting host threads that help. Each takes a
  * piece of the first command that has one and puts that command last, so that
- * all streams move. */
+ * all streams move; only priorities come before that. */
 #define _GNU_SOURCE /* SCHED_BATCH */
 #include <sched.h>
 
@@ -25,8 +25,9 @@ static struct command *pick(struct device *d) {
     device_poll(d);
     if (d->config.time_limit_ns) check_time_limits(d);
     if (d->stop) return NULL;
+    int priority = piece_priority(d);
     for (struct command *c = d->active.first; c; c = c->next) {
-        if (!piece_available(c)) continue;
+        if (!piece_eligible(c, priority)) continue;
         if (d->active.last != c) {
             list_remove(&d->active, c);
             list_append(&d->active, c);

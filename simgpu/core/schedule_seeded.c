@@ -19,20 +19,21 @@
 #define HOST_FUNCTION_NS 1000000000ull
 
 /* The favoured command while its time lasts, else one drawn from those that
- * have work. */
+ * have work and need not stand back for a priority. */
 static struct command *pick(struct device *d) {
     struct command *favoured = NULL, *c;
     uint32_t n = 0;
     device_poll(d);
+    int priority = piece_priority(d);
     for (c = d->active.first; c; c = c->next) {
-        if (!piece_available(c)) continue;
+        if (!piece_eligible(c, priority)) continue;
         if (c == d->favoured) favoured = c;
         n++;
     }
     if (favoured && d->favour) return favoured;
     if (!n) return NULL;
     n = rng_below(&d->rng, n);
-    for (c = d->active.first; !piece_available(c) || n--; c = c->next)
+    for (c = d->active.first; !piece_eligible(c, priority) || n--; c = c->next)
         ;
     d->favoured = c;
     d->favour = rng_length(&d->rng, 20);

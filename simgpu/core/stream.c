@@ -17,10 +17,7 @@ static struct stream *create(struct device *d, bool blocking, bool legacy) {
     return s;
 }
 
-/* The priority is a hint that this device does not take: an order in which a
- * spinning kernel could starve the stream it waits for would be worse. */
-struct stream *stream_create(struct device *d, bool blocking, int priority) {
-    (void)priority;
+struct stream *stream_create(struct device *d, bool blocking) {
     return device_forked(d) ? NULL : create(d, blocking, false);
 }
 

@@ -173,6 +173,8 @@ API(CALL_CONTEXT, cudaHostRegister, (void *p, size_t size, unsigned flags),
         return cudaErrorInvalidValue;
     if (size > SIZE_MAX - (uint64_t)p) return cudaErrorInvalidValue;
     if (flags & cudaHostRegisterReadOnly) return cudaErrorNotSupported;
+    cudaError_t error = capture_unsafe_call();
+    if (error != cudaSuccess) return error;
     struct allocation a;
     if (memory_lookup(context()->memory, (uint64_t)p, &a))
         return cudaErrorHostMemoryAlreadyRegistered;
@@ -188,6 +190,8 @@ API(CALL_CONTEXT, cudaHostUnregister, (void *p), (p))
     if (!p) return cudaErrorInvalidValue;
     if (!memory_lookup(context()->memory, (uint64_t)p, &a))
         return cudaErrorHostMemoryNotRegistered;
+    cudaError_t error = capture_unsafe_call();
+    if (error != cudaSuccess) return error;
     return release(p, kinds, 1);
 }
 

@@ -143,6 +143,7 @@ cudaError_t copy_plan(const struct copy_request *r, struct work *w,
     w->copy.depth = r->depth ? r->depth : 1;
     w->copy.dst_slice = r->dst_slice;
     w->copy.src_slice = r->src_slice;
+    w->copy.kind = r->kind;
     w->copy.plane = (struct copy_desc){
         .dst = (uint64_t)r->dst, .src = (uint64_t)r->src,
         .dst_on_device = dst != SIDE_PAGEABLE,
@@ -158,7 +159,7 @@ cudaError_t copy_memory(struct rt_stream *s, const struct copy_request *r)
     struct work w;
     struct waits waits;
     cudaError_t error = copy_plan(r, &w, &waits);
-    if (error == cudaSuccess && !r->async) error = capture_blocking_call(s);
+    if (error == cudaSuccess && !r->async) error = capture_stream_check(s);
     if (error != cudaSuccess || w.kind == WORK_EMPTY) return error;
     if (s->capture) return submit(s, &w);
     if (waits.before) {

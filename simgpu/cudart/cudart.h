@@ -104,8 +104,7 @@ struct context {
     bool launch_blocking;
     struct device_config config; /* settings that it was made with */
     size_t limits[N_LIMITS];     /* cudaDeviceSetLimit */
-    enum cudaFuncCache cache;    /* preferences without effect */
-    enum cudaSharedMemConfig banks;
+    enum cudaFuncCache cache;    /* a preference without effect */
     struct rt_stream *legacy;
     _Atomic bool reported;       /* the loss has been told (call.c) */
 };
@@ -176,6 +175,7 @@ struct rt_event {
 cudaError_t stream_get(cudaStream_t handle, bool per_thread,
                        struct rt_stream **out);
 cudaError_t event_get(cudaEvent_t handle, struct rt_event **out);
+int priority_clamp(int priority);
 struct rt_stream *stream_make(cudaStream_t handle, unsigned flags,
                               int priority);
 void stream_free(struct rt_stream *s);
@@ -250,7 +250,7 @@ void modules_unload(void);
 enum work_kind {
     WORK_EMPTY, WORK_LAUNCH, WORK_COPY, WORK_FILL, WORK_HOST, WORK_FREE,
     WORK_WRITE_VALUE, WORK_WAIT_VALUE, WORK_EVENT_RECORD, WORK_EVENT_WAIT,
-    WORK_ALLOC, WORK_CHILD,
+    WORK_ALLOC, WORK_CHILD, WORK_CONDITION,
 };
 struct work {
     enum work_kind kind;
@@ -261,11 +261,13 @@ struct work {
             size_t shared;
             void **args;
             bool cooperative;
+            int priority;     /* as asked for, lower is sooner */
             const struct launch_place *place; /* in a graph, or NULL */
         } launch;
         struct {
             struct copy_desc plane;
             size_t depth, dst_slice, src_slice; /* planes and their steps */
+            enum cudaMemcpyKind kind; /* as the program gave it */
         } copy;
         struct {
             uint64_t dst;
@@ -292,6 +294,12 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
 cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
                           size_t shared, struct rt_stream *s,
                           bool cooperative);
+struct launch_options { bool cooperative; int priority; };
+/* One attribute of a launch or a kernel node; those that only hint at speed
+ * have no effect. */
+cudaError_t launch_attribute(cudaLaunchAttributeID id,
+                             const cudaLaunchAttributeValue *value,
+                             struct launch_options *o);
 cudaError_t launch_config(const cudaLaunchConfig_t *config, struct kernel *k,
                           void **args, struct rt_stream *s);
 cudaError_t launch_host(struct rt_stream *s, cudaHostFn_t fn, void *arg);

@@ -78,6 +78,8 @@ API(CALL_CONTEXT, cudaEventElapsedTime,
     if (!ms) return cudaErrorInvalidValue;
     cudaError_t error = event_get(from, &a);
     if (error == cudaSuccess) error = event_get(to, &b);
+    if (error == cudaSuccess && (a->capture || b->capture))
+        error = cudaErrorCapturedEvent;
     if (error != cudaSuccess) return error;
     if ((a->flags | b->flags) & cudaEventDisableTiming)
         return cudaErrorInvalidResourceHandle;

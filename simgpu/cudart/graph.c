@@ -121,7 +121,10 @@ void node_free(struct node *n)
         graph_memory_share(n->work.memory.address, -1);
     if (n->handle) handle_take(HANDLE_GRAPH_NODE, n->handle);
     if (n->child) graph_free(n->child);
+    if (n->conditional) conditional_free(n->conditional);
     set_clear(&n->deps);
+    free(n->data);
+    free(n->attributes);
     free(n->storage);
     free(n);
 }
@@ -145,24 +148,6 @@ struct node *node_add(struct graph *g, enum cudaGraphNodeType type,
     return n;
 }
 
-cudaError_t node_depend(struct node *n, const cudaGraphNode_t *deps,
-                        size_t n_deps)
-{
-    cudaError_t error = n_deps && !deps ? cudaErrorInvalidValue : cudaSuccess;
-    for (size_t i = 0; i < n_deps && error == cudaSuccess; i++) {
-        struct node *d = node_get(deps[i]);
-        if (!d || d->graph != n->graph || d == n || set_has(&n->deps, d))
-            error = cudaErrorInvalidValue;
-        else if (!set_add(&n->deps, d))
-            error = cudaErrorMemoryAllocation;
-    }
-    if (error != cudaSuccess) {
-        n->graph->n--;
-        node_free(n);
-    }
-    return error;
-}
-
 /* ---- graphs -------------------------------------------------------------------------- */
 
 struct graph *graph_new(void)
@@ -180,6 +165,7 @@ void graph_free(struct graph *g)
     if (g->handle) handle_take(HANDLE_GRAPH, g->handle);
     for (uint32_t i = 0; i < g->n; i++) node_free(g->nodes[i]);
     user_refs_release(g->users);
+    conditions_drop(g);
     free(g->nodes);
     free(g);
 }
@@ -202,12 +188,20 @@ static bool copy_node(struct graph *to, const struct node *n, bool handles)
         c->place.kernel = own.kernel;
     }
     c->given = n->given;
+    if (node_copy_attributes(c, n) != cudaSuccess) return false;
     c->enabled = n->enabled;
     if (n->work.kind == WORK_ALLOC)
         graph_memory_share(n->work.memory.address, 1);
     if (n->child && !(c->child = graph_copy(n->child, handles))) return false;
     if (c->child) c->child->is_child = true;
-    return true;
+    return !n->conditional || conditional_copy(c, n);
+}
+
+static bool copy_edge(struct graph *to, uint32_t i, const struct node *n,
+                      const struct node *dep)
+{
+    cudaGraphEdgeData data = edge_data(dep, n);
+    return edge_add(to->nodes[dep->mark], to->nodes[i], &data) == cudaSuccess;
 }
 
 struct graph *graph_copy(const struct graph *g, bool handles)
@@ -221,10 +215,11 @@ struct graph *graph_copy(const struct graph *g, bool handles)
     for (uint32_t i = 0; i < g->n; i++) {
         const struct node_set *deps = &g->nodes[i]->deps;
         for (uint32_t d = 0; d < deps->n; d++)
-            if (!set_add(&to->nodes[i]->deps, to->nodes[deps->nodes[d]->mark]))
-                goto fail;
+            if (!copy_edge(to, i, g->nodes[i], deps->nodes[d])) goto fail;
     }
+    if (!conditions_share(to, g)) goto fail;
     to->has_memory = g->has_memory;
+    to->has_conditionals = g->has_conditionals;
     if (g->handle) {
         to->numbered = g->numbered;
         to->kernels = g->kernels;

@@ -12,38 +12,40 @@
 
 #include "cudart/graph.h"
 
-enum { MAX_LANES = 16 };
-
 struct step {
     struct node *node;
     uint32_t lane;
     struct event *done;      /* recorded behind it when another lane waits */
 };
 
-struct exec {
-    cudaGraphExec_t handle;
-    struct graph *graph;     /* copy, children unfolded */
-    cudaGraph_t source;
-    unsigned long long flags;
-    struct node **order;     /* sorted; node->step is its index here */
-    struct step *steps;      /* one a node, in that order */
-    struct stream *lanes[MAX_LANES]; /* [0] is unused */
-    uint32_t n_lanes;
-    struct event *begun, *ended;
-    uint64_t launches;
-};
-
-static struct exec *exec_get(cudaGraphExec_t h)
+struct exec *exec_get(cudaGraphExec_t h)
 {
     return handle_get(HANDLE_GRAPH_EXEC, h);
+}
+
+/* Bodies of conditional nodes are searched as well. */
+static struct node *find_node(const struct exec *e, cudaGraphNode_t node)
+{
+    for (uint32_t i = 0; i < e->graph->n; i++) {
+        struct node *n = e->graph->nodes[i], *found = NULL;
+        if (n->origin == node) return n;
+        for (uint32_t b = 0; n->conditional && b < n->conditional->n; b++)
+            if ((found = find_node(n->conditional->execs[b], node)))
+                return found;
+    }
+    return NULL;
 }
 
 struct node *exec_node(cudaGraphExec_t exec, cudaGraphNode_t node)
 {
     struct exec *e = exec_get(exec);
-    for (uint32_t i = 0; e && node && i < e->graph->n; i++)
-        if (e->graph->nodes[i]->origin == node) return e->graph->nodes[i];
-    return NULL;
+    if (!e || !node_get(node)) return NULL;
+    return find_node(e, node);
+}
+
+bool exec_uses_priorities(const struct exec *e)
+{
+    return e->flags & cudaGraphInstantiateFlagUseNodePriority;
 }
 
 /* ---- unfolding -------------------------------------------------------------------------- */
@@ -92,10 +94,24 @@ static bool unfold(struct graph *g, struct node *n)
     return true;
 }
 
-static bool unfold_all(struct graph *g)
+static bool unfold_bodies(struct node *n)
 {
-    for (uint32_t i = 0; i < g->n; i++) /* children of children are appended */
-        if (g->nodes[i]->child && !unfold(g, g->nodes[i])) return false;
+    for (uint32_t b = 0; b < n->conditional->n; b++) {
+        struct graph *body = n->conditional->bodies[b];
+        for (uint32_t i = 0; i < body->n; i++)
+            place_nest(&body->nodes[i]->place, &n->place);
+        if (!graph_unfold(body)) return false;
+    }
+    return true;
+}
+
+bool graph_unfold(struct graph *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) { /* children of children come last */
+        struct node *n = g->nodes[i];
+        if (n->child && !unfold(g, n)) return false;
+        if (n->conditional && !unfold_bodies(n)) return false;
+    }
     return true;
 }
 
@@ -138,18 +154,27 @@ static bool assign_lanes(struct exec *e)
     }
     for (uint32_t l = 1; l < e->n_lanes; l++) {
         if (!need_event(&e->steps[last[l]->step].done)) return false;
-        e->lanes[l] = stream_create(context()->device, false, 0);
+        e->lanes[l] = stream_create(context()->device, false);
         if (!e->lanes[l]) return false;
     }
     return need_event(&e->ended) &&
            (e->n_lanes < 2 || need_event(&e->begun));
 }
 
-static void exec_free(struct exec *e)
+/* Bodies are queued by the device as it goes, so they must have ended. On a
+ * lost device nobody can tell: they stay. */
+static bool still_running(struct exec *e)
+{
+    if (!e->graph || !e->graph->has_conditionals || !e->ended) return false;
+    return event_wait(e->ended) == STATUS_LOST;
+}
+
+void exec_free(struct exec *e)
 {
     struct graph *source = graph_get(e->source);
     if (source && source->n_execs) source->n_execs--;
     if (e->handle) handle_take(HANDLE_GRAPH_EXEC, e->handle);
+    if (still_running(e)) return;
     for (uint32_t l = 1; l < MAX_LANES; l++)
         if (e->lanes[l]) stream_destroy(e->lanes[l]);
     for (uint32_t i = 0; e->steps && i < e->graph->n; i++)
@@ -160,6 +185,37 @@ static void exec_free(struct exec *e)
     free(e->order);
     free(e->steps);
     free(e);
+}
+
+cudaError_t exec_make(struct graph *flat, unsigned long long flags,
+                      struct exec *top, struct exec **out)
+{
+    struct exec *e = calloc(1, sizeof *e);
+    cudaError_t error = cudaErrorMemoryAllocation;
+    if (!e) {
+        graph_free(flat);
+        return error;
+    }
+    e->graph = flat;
+    e->flags = flags;
+    e->top = top ? top : e;
+    e->order = calloc(flat->n + 1, sizeof *e->order);
+    e->steps = calloc(flat->n + 1, sizeof *e->steps);
+    if (!e->order || !e->steps) goto fail;
+    error = cudaErrorInvalidValue; /* a cycle */
+    if (!graph_order(flat, e->order)) goto fail;
+    error = cudaErrorMemoryAllocation;
+    if (!assign_lanes(e)) goto fail;
+    error = cudaSuccess;
+    for (uint32_t i = 0; i < flat->n && error == cudaSuccess; i++)
+        if (flat->nodes[i]->conditional)
+            error = conditional_make(flat->nodes[i], e);
+    if (error != cudaSuccess) goto fail;
+    *out = e;
+    return cudaSuccess;
+fail:
+    exec_free(e);
+    return error;
 }
 
 cudaError_t exec_instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
@@ -177,42 +233,53 @@ cudaError_t exec_instantiate(cudaGraphExec_t *out, cudaGraph_t graph,
         return cudaErrorNotSupported;
     }
     if (g->has_memory && g->n_execs) return cudaErrorNotSupported;
-    struct exec *e = calloc(1, sizeof *e);
-    if (!e) return cudaErrorMemoryAllocation;
-    cudaError_t error = cudaErrorMemoryAllocation;
-    e->flags = flags;
-    e->graph = graph_copy(g, false);
-    if (!e->graph || !unfold_all(e->graph)) goto fail;
-    e->order = calloc(e->graph->n + 1, sizeof *e->order);
-    e->steps = calloc(e->graph->n + 1, sizeof *e->steps);
-    if (!e->order || !e->steps) goto fail;
-    error = cudaErrorInvalidValue; /* a cycle */
-    if (!graph_order(e->graph, e->order)) goto fail;
-    error = cudaErrorMemoryAllocation;
-    if (!assign_lanes(e)) goto fail;
-    if (!(e->handle = handle_new(HANDLE_GRAPH_EXEC, e))) goto fail;
+    struct graph *flat = graph_copy(g, false);
+    struct exec *e;
+    if (!flat) return cudaErrorMemoryAllocation;
+    if (!graph_unfold(flat)) {
+        graph_free(flat);
+        return cudaErrorMemoryAllocation;
+    }
+    cudaError_t error = exec_make(flat, flags, NULL, &e);
+    if (error != cudaSuccess) return error;
+    if (!(e->handle = handle_new(HANDLE_GRAPH_EXEC, e))) {
+        exec_free(e);
+        return cudaErrorMemoryAllocation;
+    }
     e->source = graph;
     g->n_execs++;
     *out = e->handle;
     return cudaSuccess;
-fail:
-    exec_free(e);
-    return error;
 }
 
 /* ---- launch ------------------------------------------------------------------------------- */
 
-static struct stream *lane_stream(const struct exec *e, uint32_t lane,
-                                  const struct rt_stream *s)
+/* A kernel has its own priority if the executable graph was made so, else
+ * that of the stream of the launch. */
+static enum status run_node(struct exec *e, struct node *n,
+                            struct stream *core,
+                            const struct launch_target *t)
 {
-    return lane ? e->lanes[lane] : s->core;
+    struct work w = n->work;
+    if (w.kind == WORK_ALLOC || w.kind == WORK_FREE) return STATUS_OK;
+    if (w.kind == WORK_CONDITION)
+        return conditional_run(n->conditional, core, t);
+    if (w.kind == WORK_LAUNCH) {
+        n->place.exec = (uint64_t)e->top->handle;
+        n->place.node = (uint64_t)n->origin;
+        n->place.launch = t->launch;
+        w.launch.priority = exec_uses_priorities(e)
+                                ? priority_clamp(w.launch.priority)
+                                : t->priority;
+    }
+    return work_run(core, &w);
 }
 
 static enum status run_step(struct exec *e, struct step *step,
-                            const struct rt_stream *s)
+                            const struct launch_target *t)
 {
     struct node *n = step->node;
-    struct stream *core = lane_stream(e, step->lane, s);
+    struct stream *core = step->lane ? e->lanes[step->lane] : t->core;
     enum status status = STATUS_OK;
     if (step->lane && !n->deps.n) status = stream_wait_event(core, e->begun);
     for (uint32_t d = 0; d < n->deps.n && status == STATUS_OK; d++) {
@@ -220,19 +287,14 @@ static enum status run_step(struct exec *e, struct step *step,
         if (dep->lane != step->lane)
             status = stream_wait_event(core, dep->done);
     }
-    n->place.exec = (uint64_t)e->handle;
-    n->place.node = (uint64_t)n->origin;
-    n->place.launch = e->launches;
-    if (status == STATUS_OK && n->enabled && n->work.kind != WORK_ALLOC &&
-        n->work.kind != WORK_FREE)
-        status = work_run(core, &n->work);
+    if (status == STATUS_OK && n->enabled) status = run_node(e, n, core, t);
     if (status == STATUS_OK && step->done)
         status = event_record(step->done, core);
     return status;
 }
 
 /* The launch stream goes on when every lane has come to its end. */
-static enum status join_lanes(struct exec *e, const struct rt_stream *s)
+static enum status join_lanes(struct exec *e, struct stream *core)
 {
     enum status status = STATUS_OK;
     bool joined[MAX_LANES] = {true};
@@ -240,9 +302,20 @@ static enum status join_lanes(struct exec *e, const struct rt_stream *s)
         struct step *step = &e->steps[i];
         if (joined[step->lane]) continue;
         joined[step->lane] = true;
-        status = stream_wait_event(s->core, step->done);
+        status = stream_wait_event(core, step->done);
     }
-    return status == STATUS_OK ? event_record(e->ended, s->core) : status;
+    return status == STATUS_OK ? event_record(e->ended, core) : status;
+}
+
+enum status exec_run(struct exec *e, const struct launch_target *t)
+{
+    enum status status = stream_wait_event(t->core, e->ended);
+    if (status == STATUS_OK) status = conditions_reset(e->graph, t->core);
+    if (status == STATUS_OK && e->begun)
+        status = event_record(e->begun, t->core);
+    for (uint32_t i = 0; i < e->graph->n && status == STATUS_OK; i++)
+        status = run_step(e, &e->steps[i], t);
+    return status == STATUS_OK ? join_lanes(e, t->core) : status;
 }
 
 cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s)
@@ -258,13 +331,8 @@ cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s)
             e->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch);
     if (error != cudaSuccess) return error;
     flush_output();
-    e->launches++;
-    enum status status = stream_wait_event(s->core, e->ended);
-    if (status == STATUS_OK && e->begun)
-        status = event_record(e->begun, s->core);
-    for (uint32_t i = 0; i < e->graph->n && status == STATUS_OK; i++)
-        status = run_step(e, &e->steps[i], s);
-    if (status == STATUS_OK) status = join_lanes(e, s);
+    enum status status = exec_run(
+        e, &(struct launch_target){s->core, s->priority, ++e->launches});
     if (c->launch_blocking) return synchronize_stream(s);
     /* A node that already failed is the next call's to report. */
     return status == STATUS_LOST ? cudaSuccess : from_status(status);
@@ -303,15 +371,21 @@ API(CALL_CONTEXT, cudaGraphExecDestroy, (cudaGraphExec_t exec), (exec))
     return cudaSuccess;
 }
 
+/* Only these can be off (CUDA 13.0 header, cudaGraphNodeSetEnabled). */
+static struct node *switchable(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    struct node *n = exec_node(exec, node);
+    return n && (n->type == cudaGraphNodeTypeKernel ||
+                 n->type == cudaGraphNodeTypeMemset ||
+                 n->type == cudaGraphNodeTypeMemcpy) ? n : NULL;
+}
+
 API(CALL_CONTEXT, cudaGraphNodeSetEnabled,
     (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned enabled),
     (exec, node, enabled))
 {
-    struct node *n = exec_node(exec, node);
-    if (!n || (n->type != cudaGraphNodeTypeKernel &&
-               n->type != cudaGraphNodeTypeMemset &&
-               n->type != cudaGraphNodeTypeMemcpy))
-        return cudaErrorInvalidValue;
+    struct node *n = switchable(exec, node);
+    if (!n) return cudaErrorInvalidValue;
     n->enabled = enabled != 0;
     return cudaSuccess;
 }
@@ -320,69 +394,8 @@ API(CALL_CONTEXT, cudaGraphNodeGetEnabled,
     (cudaGraphExec_t exec, cudaGraphNode_t node, unsigned *out),
     (exec, node, out))
 {
-    struct node *n = exec_node(exec, node);
+    struct node *n = switchable(exec, node);
     if (!n || !out) return cudaErrorInvalidValue;
     *out = n->enabled;
     return cudaSuccess;
-}
-
-/* ---- update ------------------------------------------------------------------------------- */
-
-static enum cudaGraphExecUpdateResult compare(const struct graph *a,
-                                              const struct graph *b,
-                                              struct node **culprit)
-{
-    if (a->n != b->n) return cudaGraphExecUpdateErrorTopologyChanged;
-    for (uint32_t i = 0; i < a->n; i++) {
-        a->nodes[i]->mark = b->nodes[i]->mark = i;
-        *culprit = b->nodes[i];
-        if (a->nodes[i]->type != b->nodes[i]->type)
-            return cudaGraphExecUpdateErrorNodeTypeChanged;
-        if (a->nodes[i]->deps.n != b->nodes[i]->deps.n)
-            return cudaGraphExecUpdateErrorTopologyChanged;
-    }
-    for (uint32_t i = 0; i < a->n; i++)
-        for (uint32_t d = 0; d < a->nodes[i]->deps.n; d++) {
-            *culprit = b->nodes[i];
-            if (a->nodes[i]->deps.nodes[d]->mark !=
-                b->nodes[i]->deps.nodes[d]->mark)
-                return cudaGraphExecUpdateErrorTopologyChanged;
-        }
-    return cudaGraphExecUpdateSuccess;
-}
-
-static cudaError_t update(struct exec *e, struct graph *g,
-                          cudaGraphExecUpdateResultInfo *info)
-{
-    struct node *culprit = NULL;
-    info->result = compare(e->graph, g, &culprit);
-    bool same = info->result == cudaGraphExecUpdateSuccess;
-    if (!same && culprit) info->errorNode = culprit->origin;
-    for (uint32_t i = 0; same && i < g->n; i++) {
-        if (!node_set_work(e->graph->nodes[i], &g->nodes[i]->work))
-            return cudaErrorMemoryAllocation;
-        e->graph->nodes[i]->origin = g->nodes[i]->origin;
-        e->graph->nodes[i]->place = g->nodes[i]->place;
-    }
-    return same ? cudaSuccess : cudaErrorGraphExecUpdateFailure;
-}
-
-API(CALL_CONTEXT, cudaGraphExecUpdate,
-    (cudaGraphExec_t exec, cudaGraph_t graph,
-     cudaGraphExecUpdateResultInfo *info), (exec, graph, info))
-{
-    struct exec *e = exec_get(exec);
-    struct graph *g = graph_get(graph);
-    if (!e || !g || !info) return cudaErrorInvalidValue;
-    *info = (cudaGraphExecUpdateResultInfo){0};
-    if (g->has_memory || e->graph->has_memory) {
-        info->result = cudaGraphExecUpdateErrorNotSupported;
-        return cudaErrorGraphExecUpdateFailure;
-    }
-    struct graph *flat = graph_copy(g, false);
-    if (!flat) return cudaErrorMemoryAllocation;
-    cudaError_t error = unfold_all(flat) ? update(e, flat, info)
-                                         : cudaErrorMemoryAllocation;
-    graph_free(flat);
-    return error;
 }

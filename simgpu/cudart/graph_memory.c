@@ -132,25 +132,52 @@ cudaError_t graph_memory_launch(struct node *const *nodes, uint32_t n,
 
 /* ---- calls --------------------------------------------------------------------------- */
 
+static bool placed_here(const struct cudaMemAllocNodeParamsV2 *p)
+{
+    const struct cudaMemPoolProps *props = &p->poolProps;
+    if (p->accessDescCount > 1 || (p->accessDescCount && !p->accessDescs))
+        return false;
+    if (p->accessDescCount &&
+        (p->accessDescs->location.type != cudaMemLocationTypeDevice ||
+         p->accessDescs->location.id != 0))
+        return false;
+    return props->allocType == cudaMemAllocationTypePinned &&
+           props->location.type == cudaMemLocationTypeDevice &&
+           props->location.id == 0 &&
+           props->handleTypes == cudaMemHandleTypeNone;
+}
+
+cudaError_t graph_add_alloc(cudaGraphNode_t *out, cudaGraph_t graph,
+                            const cudaGraphNode_t *deps,
+                            const cudaGraphEdgeData *data, size_t n_deps,
+                            struct cudaMemAllocNodeParamsV2 *p)
+{
+    struct graph *g = graph_get(graph);
+    struct node *n;
+    if (!out || !g || !p->bytesize || !placed_here(p))
+        return cudaErrorInvalidValue;
+    cudaError_t error = graph_memory_node(g, p->bytesize, &n);
+    if (error == cudaSuccess) error = node_depend(n, deps, data, n_deps);
+    if (error != cudaSuccess) return error;
+    p->dptr = (void *)n->work.memory.address;
+    n->given.alloc = (struct cudaMemAllocNodeParams){
+        p->poolProps, p->accessDescs, p->accessDescCount, p->bytesize,
+        p->dptr};
+    *out = n->handle;
+    return cudaSuccess;
+}
+
 API(CALL_CONTEXT, cudaGraphAddMemAllocNode,
     (cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
      size_t n_deps, struct cudaMemAllocNodeParams *p),
     (out, graph, deps, n_deps, p))
 {
-    struct graph *g = graph_get(graph);
-    struct node *n;
-    if (!out || !g || !p || !p->bytesize ||
-        p->poolProps.allocType != cudaMemAllocationTypePinned ||
-        p->poolProps.location.type != cudaMemLocationTypeDevice)
-        return cudaErrorInvalidValue;
-    if (p->poolProps.location.id != 0) return cudaErrorInvalidDevice;
-    cudaError_t error = graph_memory_node(g, p->bytesize, &n);
-    if (error == cudaSuccess) error = node_depend(n, deps, n_deps);
-    if (error != cudaSuccess) return error;
-    p->dptr = (void *)n->work.memory.address;
-    n->given.alloc = *p;
-    *out = n->handle;
-    return cudaSuccess;
+    if (!p) return cudaErrorInvalidValue;
+    struct cudaMemAllocNodeParamsV2 v2 = {
+        p->poolProps, p->accessDescs, p->accessDescCount, p->bytesize, NULL};
+    cudaError_t error = graph_add_alloc(out, graph, deps, NULL, n_deps, &v2);
+    if (error == cudaSuccess) p->dptr = v2.dptr;
+    return error;
 }
 
 API(CALL_CONTEXT, cudaGraphMemAllocNodeGetParams,
@@ -162,9 +189,10 @@ API(CALL_CONTEXT, cudaGraphMemAllocNodeGetParams,
     return cudaSuccess;
 }
 
-API(CALL_CONTEXT, cudaGraphAddMemFreeNode,
-    (cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
-     size_t n_deps, void *address), (out, graph, deps, n_deps, address))
+cudaError_t graph_add_free(cudaGraphNode_t *out, cudaGraph_t graph,
+                           const cudaGraphNode_t *deps,
+                           const cudaGraphEdgeData *data, size_t n_deps,
+                           void *address)
 {
     struct graph *g = graph_get(graph);
     struct work w = {.kind = WORK_FREE, .memory = {(uint64_t)address, 0}};
@@ -179,11 +207,18 @@ API(CALL_CONTEXT, cudaGraphAddMemFreeNode,
             return cudaErrorInvalidValue;
     struct node *n = node_add(g, cudaGraphNodeTypeMemFree, &w);
     if (!n) return cudaErrorMemoryAllocation;
-    cudaError_t error = node_depend(n, deps, n_deps);
+    cudaError_t error = node_depend(n, deps, data, n_deps);
     if (error != cudaSuccess) return error;
     g->has_memory = true;
     *out = n->handle;
     return cudaSuccess;
+}
+
+API(CALL_CONTEXT, cudaGraphAddMemFreeNode,
+    (cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *deps,
+     size_t n_deps, void *address), (out, graph, deps, n_deps, address))
+{
+    return graph_add_free(out, graph, deps, NULL, n_deps, address);
 }
 
 API(CALL_CONTEXT, cudaGraphMemFreeNodeGetParams,

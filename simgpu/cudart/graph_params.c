@@ -8,22 +8,93 @@ static struct node *of_type(cudaGraphNode_t node, enum cudaGraphNodeType type)
     return n && n->type == type ? n : NULL;
 }
 
-static struct node *exec_of_type(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                 enum cudaGraphNodeType type)
-{
-    struct node *n = exec_node(exec, node);
-    return n && n->type == type ? n : NULL;
-}
-
-static cudaError_t change(struct node *n, cudaError_t error,
-                          const struct work *w)
+static cudaError_t change(cudaGraphNode_t node, cudaError_t error,
+                          const struct node_spec *spec)
 {
     if (error != cudaSuccess) return error;
-    if (!n) return cudaErrorInvalidValue;
-    return node_set_work(n, w) ? cudaSuccess : cudaErrorMemoryAllocation;
+    struct node *n = of_type(node, spec->type);
+    return n ? node_assign(n, spec) : cudaErrorInvalidValue;
 }
 
-/* ---- kernels --------------------------------------------------------------------------- */
+static cudaError_t change_exec(cudaGraphExec_t exec, cudaGraphNode_t node,
+                               cudaError_t error, const struct node_spec *spec)
+{
+    if (error != cudaSuccess) return error;
+    struct node *n = exec_node(exec, node);
+    if (!n || n->type != spec->type || node_is_plane(n, spec) ||
+        node_refuses(n, spec, false) != cudaGraphExecUpdateSuccess)
+        return cudaErrorInvalidValue;
+    return node_assign(n, spec);
+}
+
+/* The two calls that change nodes of a kind: parameters make a spec. */
+#define SET_CALLS(name, exec_name, params, args, make)                         \
+    API(CALL_CONTEXT, name, (cudaGraphNode_t node, UNWRAP params),             \
+        (node, UNWRAP args))                                                   \
+    {                                                                          \
+        struct node_spec spec;                                                 \
+        cudaError_t error = make;                                              \
+        return change(node, error, &spec);                                     \
+    }                                                                          \
+    API(CALL_CONTEXT, exec_name,                                               \
+        (cudaGraphExec_t exec, cudaGraphNode_t node, UNWRAP params),           \
+        (exec, node, UNWRAP args))                                             \
+    {                                                                          \
+        struct node_spec spec;                                                 \
+        cudaError_t error = make;                                              \
+        return change_exec(exec, node, error, &spec);                          \
+    }
+#define UNWRAP(...) __VA_ARGS__
+
+SET_CALLS(cudaGraphKernelNodeSetParams, cudaGraphExecKernelNodeSetParams,
+          (const struct cudaKernelNodeParams *p), (p), spec_kernel(p, &spec))
+SET_CALLS(cudaGraphMemcpyNodeSetParams, cudaGraphExecMemcpyNodeSetParams,
+          (const struct cudaMemcpy3DParms *p), (p), spec_copy(p, &spec))
+SET_CALLS(cudaGraphMemcpyNodeSetParams1D, cudaGraphExecMemcpyNodeSetParams1D,
+          (void *dst, const void *src, size_t size, enum cudaMemcpyKind kind),
+          (dst, src, size, kind), spec_line(dst, src, size, kind, &spec))
+SET_CALLS(cudaGraphMemcpyNodeSetParamsToSymbol,
+          cudaGraphExecMemcpyNodeSetParamsToSymbol,
+          (const void *symbol, const void *src, size_t size, size_t offset,
+           enum cudaMemcpyKind kind), (symbol, src, size, offset, kind),
+          spec_to_symbol(symbol, src, size, offset, kind, &spec))
+SET_CALLS(cudaGraphMemcpyNodeSetParamsFromSymbol,
+          cudaGraphExecMemcpyNodeSetParamsFromSymbol,
+          (void *dst, const void *symbol, size_t size, size_t offset,
+           enum cudaMemcpyKind kind), (dst, symbol, size, offset, kind),
+          spec_from_symbol(dst, symbol, size, offset, kind, &spec))
+SET_CALLS(cudaGraphMemsetNodeSetParams, cudaGraphExecMemsetNodeSetParams,
+          (const struct cudaMemsetParams *p), (p), spec_fill(p, &spec))
+SET_CALLS(cudaGraphHostNodeSetParams, cudaGraphExecHostNodeSetParams,
+          (const struct cudaHostNodeParams *p), (p), spec_host(p, &spec))
+SET_CALLS(cudaGraphEventRecordNodeSetEvent,
+          cudaGraphExecEventRecordNodeSetEvent, (cudaEvent_t event), (event),
+          spec_event(event, true, &spec))
+SET_CALLS(cudaGraphEventWaitNodeSetEvent, cudaGraphExecEventWaitNodeSetEvent,
+          (cudaEvent_t event), (event), spec_event(event, false, &spec))
+
+API(CALL_CONTEXT, cudaGraphNodeSetParams,
+    (cudaGraphNode_t node, struct cudaGraphNodeParams *p), (node, p))
+{
+    struct node_spec spec;
+    if (!p) return cudaErrorInvalidValue;
+    cudaError_t error = spec_any(p, &spec);
+    return change(node, error, &spec);
+}
+
+API(CALL_CONTEXT, cudaGraphExecNodeSetParams,
+    (cudaGraphExec_t exec, cudaGraphNode_t node,
+     struct cudaGraphNodeParams *p), (exec, node, p))
+{
+    struct node_spec spec;
+    if (!p) return cudaErrorInvalidValue;
+    if (p->type == cudaGraphNodeTypeGraph)
+        return exec_set_child(exec, node, p->graph.graph);
+    cudaError_t error = spec_any(p, &spec);
+    return change_exec(exec, node, error, &spec);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
 
 API(CALL_CONTEXT, cudaGraphKernelNodeGetParams,
     (cudaGraphNode_t node, struct cudaKernelNodeParams *out), (node, out))
@@ -41,35 +112,6 @@ API(CALL_CONTEXT, cudaGraphKernelNodeGetParams,
     return cudaSuccess;
 }
 
-API(CALL_CONTEXT, cudaGraphKernelNodeSetParams,
-    (cudaGraphNode_t node, const struct cudaKernelNodeParams *p), (node, p))
-{
-    struct work w;
-    cudaError_t error = work_from_kernel(p, &w);
-    return change(of_type(node, cudaGraphNodeTypeKernel), error, &w);
-}
-
-API(CALL_CONTEXT, cudaGraphExecKernelNodeSetParams,
-    (cudaGraphExec_t exec, cudaGraphNode_t node,
-     const struct cudaKernelNodeParams *p), (exec, node, p))
-{
-    struct work w;
-    cudaError_t error = work_from_kernel(p, &w);
-    return change(exec_of_type(exec, node, cudaGraphNodeTypeKernel), error,
-                  &w);
-}
-
-/* ---- copies ----------------------------------------------------------------------------- */
-
-static cudaError_t change_copy(struct node *n,
-                               const struct cudaMemcpy3DParms *p)
-{
-    struct work w;
-    cudaError_t error = change(n, work_from_copy(p, &w), &w);
-    if (error == cudaSuccess) n->given.copy = *p;
-    return error;
-}
-
 API(CALL_CONTEXT, cudaGraphMemcpyNodeGetParams,
     (cudaGraphNode_t node, struct cudaMemcpy3DParms *out), (node, out))
 {
@@ -77,96 +119,6 @@ API(CALL_CONTEXT, cudaGraphMemcpyNodeGetParams,
     if (!n || !out) return cudaErrorInvalidValue;
     *out = n->given.copy;
     return cudaSuccess;
-}
-
-API(CALL_CONTEXT, cudaGraphMemcpyNodeSetParams,
-    (cudaGraphNode_t node, const struct cudaMemcpy3DParms *p), (node, p))
-{
-    return change_copy(of_type(node, cudaGraphNodeTypeMemcpy), p);
-}
-
-API(CALL_CONTEXT, cudaGraphExecMemcpyNodeSetParams,
-    (cudaGraphExec_t exec, cudaGraphNode_t node,
-     const struct cudaMemcpy3DParms *p), (exec, node, p))
-{
-    return change_copy(exec_of_type(exec, node, cudaGraphNodeTypeMemcpy), p);
-}
-
-API(CALL_CONTEXT, cudaGraphMemcpyNodeSetParams1D,
-    (cudaGraphNode_t node, void *dst, const void *src, size_t size,
-     enum cudaMemcpyKind kind), (node, dst, src, size, kind))
-{
-    struct cudaMemcpy3DParms p = copy_line(dst, src, size, kind);
-    return change_copy(of_type(node, cudaGraphNodeTypeMemcpy), &p);
-}
-
-API(CALL_CONTEXT, cudaGraphExecMemcpyNodeSetParams1D,
-    (cudaGraphExec_t exec, cudaGraphNode_t node, void *dst, const void *src,
-     size_t size, enum cudaMemcpyKind kind),
-    (exec, node, dst, src, size, kind))
-{
-    struct cudaMemcpy3DParms p = copy_line(dst, src, size, kind);
-    return change_copy(exec_of_type(exec, node, cudaGraphNodeTypeMemcpy), &p);
-}
-
-static cudaError_t change_symbol(struct node *n, const void *symbol,
-                                 void *other, size_t size, size_t offset,
-                                 enum cudaMemcpyKind kind, bool to)
-{
-    void *end;
-    cudaError_t error = symbol_end(symbol, size, offset, &end);
-    if (error != cudaSuccess) return error;
-    struct cudaMemcpy3DParms p = copy_line(to ? end : other, to ? other : end,
-                                           size, kind);
-    return change_copy(n, &p);
-}
-
-API(CALL_CONTEXT, cudaGraphMemcpyNodeSetParamsToSymbol,
-    (cudaGraphNode_t node, const void *symbol, const void *src, size_t size,
-     size_t offset, enum cudaMemcpyKind kind),
-    (node, symbol, src, size, offset, kind))
-{
-    return change_symbol(of_type(node, cudaGraphNodeTypeMemcpy), symbol,
-                         (void *)src, size, offset, kind, true);
-}
-
-API(CALL_CONTEXT, cudaGraphMemcpyNodeSetParamsFromSymbol,
-    (cudaGraphNode_t node, void *dst, const void *symbol, size_t size,
-     size_t offset, enum cudaMemcpyKind kind),
-    (node, dst, symbol, size, offset, kind))
-{
-    return change_symbol(of_type(node, cudaGraphNodeTypeMemcpy), symbol, dst,
-                         size, offset, kind, false);
-}
-
-API(CALL_CONTEXT, cudaGraphExecMemcpyNodeSetParamsToSymbol,
-    (cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol,
-     const void *src, size_t size, size_t offset, enum cudaMemcpyKind kind),
-    (exec, node, symbol, src, size, offset, kind))
-{
-    return change_symbol(exec_of_type(exec, node, cudaGraphNodeTypeMemcpy),
-                         symbol, (void *)src, size, offset, kind, true);
-}
-
-API(CALL_CONTEXT, cudaGraphExecMemcpyNodeSetParamsFromSymbol,
-    (cudaGraphExec_t exec, cudaGraphNode_t node, void *dst,
-     const void *symbol, size_t size, size_t offset,
-     enum cudaMemcpyKind kind),
-    (exec, node, dst, symbol, size, offset, kind))
-{
-    return change_symbol(exec_of_type(exec, node, cudaGraphNodeTypeMemcpy),
-                         symbol, dst, size, offset, kind, false);
-}
-
-/* ---- fills, host functions ---------------------------------------------------------------- */
-
-static cudaError_t change_fill(struct node *n,
-                               const struct cudaMemsetParams *p)
-{
-    struct work w;
-    cudaError_t error = change(n, work_from_fill(p, &w), &w);
-    if (error == cudaSuccess) n->given.fill = *p;
-    return error;
 }
 
 API(CALL_CONTEXT, cudaGraphMemsetNodeGetParams,
@@ -178,19 +130,6 @@ API(CALL_CONTEXT, cudaGraphMemsetNodeGetParams,
     return cudaSuccess;
 }
 
-API(CALL_CONTEXT, cudaGraphMemsetNodeSetParams,
-    (cudaGraphNode_t node, const struct cudaMemsetParams *p), (node, p))
-{
-    return change_fill(of_type(node, cudaGraphNodeTypeMemset), p);
-}
-
-API(CALL_CONTEXT, cudaGraphExecMemsetNodeSetParams,
-    (cudaGraphExec_t exec, cudaGraphNode_t node,
-     const struct cudaMemsetParams *p), (exec, node, p))
-{
-    return change_fill(exec_of_type(exec, node, cudaGraphNodeTypeMemset), p);
-}
-
 API(CALL_CONTEXT, cudaGraphHostNodeGetParams,
     (cudaGraphNode_t node, struct cudaHostNodeParams *out), (node, out))
 {
@@ -200,25 +139,6 @@ API(CALL_CONTEXT, cudaGraphHostNodeGetParams,
     return cudaSuccess;
 }
 
-API(CALL_CONTEXT, cudaGraphHostNodeSetParams,
-    (cudaGraphNode_t node, const struct cudaHostNodeParams *p), (node, p))
-{
-    struct work w;
-    cudaError_t error = work_from_host(p, &w);
-    return change(of_type(node, cudaGraphNodeTypeHost), error, &w);
-}
-
-API(CALL_CONTEXT, cudaGraphExecHostNodeSetParams,
-    (cudaGraphExec_t exec, cudaGraphNode_t node,
-     const struct cudaHostNodeParams *p), (exec, node, p))
-{
-    struct work w;
-    cudaError_t error = work_from_host(p, &w);
-    return change(exec_of_type(exec, node, cudaGraphNodeTypeHost), error, &w);
-}
-
-/* ---- events ------------------------------------------------------------------------------- */
-
 static cudaError_t told_event(struct node *n, cudaEvent_t *out)
 {
     if (!n || !out) return cudaErrorInvalidValue;
@@ -226,33 +146,14 @@ static cudaError_t told_event(struct node *n, cudaEvent_t *out)
     return cudaSuccess;
 }
 
-static cudaError_t change_event(struct node *n, cudaEvent_t event)
+API(CALL_CONTEXT, cudaGraphEventRecordNodeGetEvent,
+    (cudaGraphNode_t node, cudaEvent_t *out), (node, out))
 {
-    struct rt_event *unused;
-    cudaError_t error = event_get(event, &unused);
-    if (error != cudaSuccess) return error;
-    if (!n) return cudaErrorInvalidValue;
-    n->work.event = event;
-    return cudaSuccess;
+    return told_event(of_type(node, cudaGraphNodeTypeEventRecord), out);
 }
 
-#define EVENT_NODE(what, type)                                                 \
-    API(CALL_CONTEXT, cudaGraph##what##NodeGetEvent,                           \
-        (cudaGraphNode_t node, cudaEvent_t *out), (node, out))                 \
-    {                                                                          \
-        return told_event(of_type(node, type), out);                           \
-    }                                                                          \
-    API(CALL_CONTEXT, cudaGraph##what##NodeSetEvent,                           \
-        (cudaGraphNode_t node, cudaEvent_t event), (node, event))              \
-    {                                                                          \
-        return change_event(of_type(node, type), event);                       \
-    }                                                                          \
-    API(CALL_CONTEXT, cudaGraphExec##what##NodeSetEvent,                       \
-        (cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event),       \
-        (exec, node, event))                                                   \
-    {                                                                          \
-        return change_event(exec_of_type(exec, node, type), event);            \
-    }
-EVENT_NODE(EventRecord, cudaGraphNodeTypeEventRecord)
-EVENT_NODE(EventWait, cudaGraphNodeTypeWaitEvent)
-#undef EVENT_NODE
+API(CALL_CONTEXT, cudaGraphEventWaitNodeGetEvent,
+    (cudaGraphNode_t node, cudaEvent_t *out), (node, out))
+{
+    return told_event(of_type(node, cudaGraphNodeTypeWaitEvent), out);
+}

@@ -217,16 +217,14 @@ API(CALL_CONTEXT, cudaDeviceSetSharedMemConfig,
 {
     if ((int)config < 0 || config > cudaSharedMemBankSizeEightByte)
         return cudaErrorInvalidValue;
-    context()->banks = config;
-    return cudaSuccess;
+    return cudaSuccess; /* since compute capability 5.0 banks are fixed */
 }
 
 API(CALL_CONTEXT, cudaDeviceGetSharedMemConfig,
     (enum cudaSharedMemConfig *config), (config))
 {
     if (!config) return cudaErrorInvalidValue;
-    *config = context()->banks == cudaSharedMemBankSizeDefault
-                  ? cudaSharedMemBankSizeFourByte : context()->banks;
+    *config = cudaSharedMemBankSizeFourByte;
     return cudaSuccess;
 }
 

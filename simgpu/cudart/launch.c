@@ -28,6 +28,8 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
     cudaError_t error = kernel_load(k);
     if (error != cudaSuccess) return error;
     unsigned threads = block.x * block.y * block.z;
+    if (k->program->maxntid && threads > k->program->maxntid)
+        return cudaErrorInvalidValue; /* __launch_bounds__: hip-tests */
     if (threads > kernel_max_threads(k)) return cudaErrorLaunchOutOfResources;
     if (shared > (size_t)kernel_dynamic_limit(k))
         return cooperative ? cudaErrorCooperativeLaunchTooLarge
@@ -40,19 +42,29 @@ cudaError_t launch_check(struct kernel *k, dim3 grid, dim3 block,
                              : cudaSuccess;
 }
 
+/* Every parameter of the kernel needs a value. */
+static cudaError_t args_check(const struct kernel *k, void **args)
+{
+    for (uint32_t i = 0; i < k->program->n_params; i++)
+        if (!args || !args[i]) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
 /* Printed output is let out at the start of every launch and, when launches
  * block, at their end. A blocking launch reports what its kernel did. */
-cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
+static cudaError_t launch(struct kernel *k, dim3 grid, dim3 block, void **args,
                           size_t shared, struct rt_stream *s,
-                          bool cooperative)
+                          const struct launch_options *o)
 {
     struct context *c = context();
     if (thread_state.call) thread_state.call->kernel = k->name;
-    cudaError_t error = launch_check(k, grid, block, shared, cooperative);
+    cudaError_t error = launch_check(k, grid, block, shared, o->cooperative);
+    if (error == cudaSuccess) error = args_check(k, args);
     if (error != cudaSuccess) return error;
     flush_output();
     struct work w = {.kind = WORK_LAUNCH,
-                     .launch = {k, grid, block, shared, args, cooperative}};
+                     .launch = {k, grid, block, shared, args, o->cooperative,
+                                o->priority, NULL}};
     error = submit(s, &w);
     if (error != cudaSuccess || !c->launch_blocking || s->capture)
         return error;
@@ -60,18 +72,30 @@ cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
     return device_lost(c->device) ? from_status(STATUS_LOST) : cudaSuccess;
 }
 
+cudaError_t launch_kernel(struct kernel *k, dim3 grid, dim3 block, void **args,
+                          size_t shared, struct rt_stream *s,
+                          bool cooperative)
+{
+    struct launch_options o = {cooperative, s->priority};
+    return launch(k, grid, block, args, shared, s, &o);
+}
+
 /* ---- attributes ---------------------------------------------------------------- */
 
-/* Attributes that only hint at speed are taken and have no effect here. */
-static cudaError_t apply(const cudaLaunchAttribute *a, bool *cooperative)
+cudaError_t launch_attribute(cudaLaunchAttributeID id,
+                             const cudaLaunchAttributeValue *value,
+                             struct launch_options *o)
 {
-    switch (a->id) {
+    switch (id) {
     case cudaLaunchAttributeCooperative:
-        *cooperative = a->val.cooperative;
+        o->cooperative = value->cooperative;
+        return cudaSuccess;
+    case cudaLaunchAttributePriority:
+        o->priority = value->priority;
         return cudaSuccess;
     case cudaLaunchAttributeClusterDimension:
-        if (a->val.clusterDim.x == 1 && a->val.clusterDim.y == 1 &&
-            a->val.clusterDim.z == 1)
+        if (value->clusterDim.x <= 1 && value->clusterDim.y <= 1 &&
+            value->clusterDim.z <= 1)
             return cudaSuccess;
         warn_once("clusters of more than one block are not supported");
         return cudaErrorNotSupported;
@@ -80,13 +104,13 @@ static cudaError_t apply(const cudaLaunchAttribute *a, bool *cooperative)
     case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
     case cudaLaunchAttributeProgrammaticStreamSerialization:
-    case cudaLaunchAttributePriority:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case cudaLaunchAttributeNvlinkUtilCentricScheduling:
         return cudaSuccess;
     default:
-        warn_once("launch attribute %d is not supported", (int)a->id);
+        warn_once("launch attribute %d is not supported", (int)id);
         return cudaErrorNotSupported;
     }
 }
@@ -94,14 +118,16 @@ static cudaError_t apply(const cudaLaunchAttribute *a, bool *cooperative)
 cudaError_t launch_config(const cudaLaunchConfig_t *config, struct kernel *k,
                           void **args, struct rt_stream *s)
 {
-    bool cooperative = false;
+    struct launch_options o = {false, s->priority};
     if (config->numAttrs && !config->attrs) return cudaErrorInvalidValue;
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        cudaError_t error = apply(&config->attrs[i], &cooperative);
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        cudaError_t error = launch_attribute(a->id, &a->val, &o);
         if (error != cudaSuccess) return error;
     }
-    return launch_kernel(k, config->gridDim, config->blockDim, args,
-                         config->dynamicSmemBytes, s, cooperative);
+    if (!s->capture) o.priority = priority_clamp(o.priority);
+    return launch(k, config->gridDim, config->blockDim, args,
+                  config->dynamicSmemBytes, s, &o);
 }
 
 /* ---- host functions ------------------------------------------------------------- */
@@ -137,12 +163,13 @@ cudaError_t launch_callback(struct rt_stream *s, cudaStreamCallback_t fn,
                             void *arg)
 {
     if (!fn) return cudaErrorInvalidValue;
-    if (s->capture) return cudaErrorStreamCaptureUnsupported;
+    cudaError_t error = capture_refuse(s);
+    if (error != cudaSuccess) return error;
     struct callback *c = malloc(sizeof *c);
     if (!c) return cudaErrorMemoryAllocation;
     *c = (struct callback){fn, s->handle, arg};
     struct work w = {.kind = WORK_HOST, .host = {run_callback, c, true}};
-    cudaError_t error = submit(s, &w);
+    error = submit(s, &w);
     if (error != cudaSuccess) free(c);
     return error;
 }

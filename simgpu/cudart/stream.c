@@ -8,13 +8,20 @@
 
 enum { PRIORITY_LEAST = 0, PRIORITY_GREATEST = -5 };
 
+/* Lower is sooner. The least one is the default. */
+int priority_clamp(int priority)
+{
+    return priority > PRIORITY_LEAST      ? PRIORITY_LEAST
+           : priority < PRIORITY_GREATEST ? PRIORITY_GREATEST : priority;
+}
+
 struct rt_stream *stream_make(cudaStream_t handle, unsigned flags,
                               int priority)
 {
     struct rt_stream *s = calloc(1, sizeof *s);
     if (!s) return NULL;
     s->core = stream_create(context()->device,
-                            !(flags & cudaStreamNonBlocking), priority);
+                            !(flags & cudaStreamNonBlocking));
     if (!s->core) {
         free(s);
         return NULL;
@@ -73,9 +80,7 @@ static cudaError_t create(cudaStream_t *out, unsigned flags, int priority)
 {
     if (!out || flags & ~(unsigned)cudaStreamNonBlocking)
         return cudaErrorInvalidValue;
-    if (priority > PRIORITY_LEAST) priority = PRIORITY_LEAST;
-    if (priority < PRIORITY_GREATEST) priority = PRIORITY_GREATEST;
-    struct rt_stream *s = stream_make(NULL, flags, priority);
+    struct rt_stream *s = stream_make(NULL, flags, priority_clamp(priority));
     if (!s) return cudaErrorMemoryAllocation;
     *out = s->handle = handle_new(HANDLE_STREAM, s);
     if (*out) return cudaSuccess;

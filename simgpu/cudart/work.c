@@ -38,6 +38,7 @@ static enum status run_launch(struct stream *core, const struct work *w)
         .args = w->launch.args,
         .cooperative = w->launch.cooperative,
         .stack_bytes = (uint32_t)context()->limits[cudaLimitStackSize],
+        .priority = w->launch.priority,
         .place = w->launch.place,
     };
     uint64_t number;
@@ -91,6 +92,7 @@ static enum status run(struct stream *core, const struct work *w)
         return run_event(core, w);
     case WORK_ALLOC:
     case WORK_CHILD:
+    case WORK_CONDITION:
         return STATUS_INVALID; /* exist in graphs only */
     }
     return STATUS_INVALID;

@@ -17,6 +17,7 @@ static enum exec_builtin builtin(const char *name) {
         [BUILTIN_ASSERTFAIL] = "__assertfail",
         [BUILTIN_MALLOC] = "malloc",
         [BUILTIN_FREE] = "free",
+        [BUILTIN_SET_CONDITIONAL] = "cudaGraphSetConditional",
     };
     for (unsigned i = 1; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return (enum exec_builtin)i;

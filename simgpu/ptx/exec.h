@@ -129,6 +129,7 @@ enum exec_builtin {
     BUILTIN_ASSERTFAIL,
     BUILTIN_MALLOC,
     BUILTIN_FREE,
+    BUILTIN_SET_CONDITIONAL,
 };
 
 struct program {

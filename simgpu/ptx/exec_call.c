@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "ptx/exec_ops.h"
+#include "core/guest.h"
 #include "ptx/guest_view.h"
 #include "ptx/warp.h"
 
@@ -262,6 +263,22 @@ HANDLER(call_free) {
     return EXEC_NEXT;
 }
 
+/* cudaGraphSetConditional(handle, value): the handle is the address of the word
+ * that a conditional node of a graph reads. */
+HANDLER(call_set_conditional) {
+    struct memory *m = w->block->launch->services->memory;
+    FOR_LANES(i, mask) {
+        uint64_t handle = argument(w, in->ext, 0, i);
+        uint32_t value = (uint32_t)argument(w, in->ext, 1, i);
+        void *at = handle % 4 ? NULL : memory_host(m, handle);
+        if (!at)
+            return exec_fault(w, in, FAULT_ILLEGAL_ADDRESS, 1u << i, handle, 4,
+                              true);
+        guest_copy(at, &value, sizeof value);
+    }
+    return EXEC_NEXT;
+}
+
 SELECT(call) {
     const struct insn_call *c = out->ext;
     switch (c->builtin) {
@@ -269,6 +286,7 @@ SELECT(call) {
     case BUILTIN_ASSERTFAIL: return call_assertfail;
     case BUILTIN_MALLOC: return call_malloc;
     case BUILTIN_FREE: return call_free;
+    case BUILTIN_SET_CONDITIONAL: return call_set_conditional;
     default: return out->imm < 0 ? call_address : call_direct;
     }
 }

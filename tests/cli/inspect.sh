@@ -3,7 +3,13 @@
 look() {
   faultlag run "$@" --device sim --trials 1 --quiet
 }
-places() { sed 's/\(\.[ch]\):[0-9]*/\1:LINE/g; s/0x[0-9a-f]*/ADDRESS/g'; }
+# What may change with the scenarios' sources and numbers.
+places() {
+  sed 's/\(\.[ch]\):[0-9]*/\1:LINE/g; s/0x[0-9a-f]*/ADDRESS/g
+    s/ < [^;]*//g; s/\(float32[^ ]*\)  [-0-9].*/\1  LOW .. HIGH/
+    s/  [0-9]* \.\. \([0-9]\{1,2\}\)$/  LOW .. HIGH/
+    s/  [0-9]* \.\. /  LOW .. /; s/int64\[[1-9][0-9]*\]/int64[N]/'
+}
 
 # The address lies in what was freed; where that was made and freed.
 look use-after-free --strategy async --memory-summary --csv rows.csv >out
@@ -38,6 +44,8 @@ END
 look bad-gather --strategy sync --inspect j && exit 1 || echo "exit $?" >&2
 look bad-gather --variant healthy --memory-summary && exit 1 ||
   echo "exit $?" >&2
+# One that does not come to its end leaves nothing to show.
+look selftest-kill --strategy async --memory-summary --timeline >/dev/null
 
 # Every launcher has its row.
 top=$tests/../..

@@ -349,6 +349,34 @@ RULE(device, bus_id_names_the_device, HEADER,
            cudaErrorInvalidValue);
 }
 
+RULE(device, cache_preferences, REPORT,
+     "a cache preference is remembered, unknown ones are refused: 1; shared "
+     "memory banks have four bytes whatever is asked for")
+{
+    cudaFuncCache cache = cudaFuncCachePreferL1;
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(cache, cudaFuncCachePreferNone);
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    EXPECT(cache, cudaFuncCachePreferShared);
+    EXPECT(cudaDeviceSetCacheConfig((cudaFuncCache)-1),
+           cudaErrorInvalidValue);
+    EXPECT(cudaDeviceGetCacheConfig((cudaFuncCache *)nullptr),
+           cudaErrorInvalidValue);
+    EXPECT(cudaFuncSetCacheConfig((const void *)nullptr, cache),
+           cudaErrorInvalidDeviceFunction);
+    OK(cudaFuncSetCacheConfig(nothing, cudaFuncCachePreferL1));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma nv_diag_suppress 1444
+    cudaSharedMemConfig banks;
+    OK(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeEightByte));
+    OK(cudaDeviceGetSharedMemConfig(&banks));
+    EXPECT(banks, cudaSharedMemBankSizeFourByte);
+#pragma nv_diag_default 1444
+#pragma GCC diagnostic pop
+}
+
 /* ---- kernels ----------------------------------------------------------------------------- */
 
 __global__ void with_shared(int *out)

@@ -347,3 +347,30 @@ RULE(graph, memory_freed_by_a_node, HEADER,
     for (int i = 0; i < 3; i++) OK(cudaGraphLaunch(e, 0));
     OK(finish());
 }
+
+/* ---- drawing --------------------------------------------------------------------------- */
+
+RULE(graph, drawing, HEADER,
+     "cudaGraphDebugDotPrint writes every node and edge, also of children; "
+     "no graph or no path: 1; a path that cannot be written: 304")
+{
+    int *p = device_array<int>(1);
+    cudaGraph_t g = new_graph(), child = new_graph();
+    cudaGraphNode_t n = add_put(g, p, 1), c;
+    char path[] = "/tmp/graphXXXXXX", line[1024];
+    add_put(child, p, 2);
+    OK(cudaGraphAddChildGraphNode(&c, g, &n, 1, child));
+    int fd = mkstemp(path), kernels = 0, edges = 0;
+    OK(cudaGraphDebugDotPrint(g, path, cudaGraphDebugDotFlagsVerbose));
+    FILE *f = fdopen(fd, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        kernels += text_count(line, "3putEPii") > 0;
+        edges += text_count(line, "->") > 0 && !strchr(line, '[');
+    }
+    unlink(path);
+    EXPECT(kernels >= 2, 1);
+    EXPECT(edges, 1);
+    EXPECT(cudaGraphDebugDotPrint(nullptr, path, 0), cudaErrorInvalidValue);
+    EXPECT(cudaGraphDebugDotPrint(g, nullptr, 0), cudaErrorInvalidValue);
+    EXPECT(cudaGraphDebugDotPrint(g, "", 0), cudaErrorOperatingSystem);
+}

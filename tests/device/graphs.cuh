@@ -55,6 +55,19 @@ inline cudaGraphNode_t add_put(cudaGraph_t g, int *p, int value,
     return add_kernel(g, (const void *)put, args, deps, n);
 }
 
+inline cudaMemsetParams fill_of(void *dst, unsigned value, size_t width,
+                                size_t height = 1, size_t pitch = 0)
+{
+    cudaMemsetParams m = {};
+    m.dst = dst;
+    m.value = value;
+    m.elementSize = 4;
+    m.width = width;
+    m.height = height;
+    m.pitch = pitch;
+    return m;
+}
+
 inline cudaGraphExec_t instantiate(cudaGraph_t g)
 {
     cudaGraphExec_t e = nullptr;

@@ -172,14 +172,14 @@ RULE(launch, attributes_agree_with_701, DERIVED,
 
 __global__ void __launch_bounds__(64) bounded(int *p) { *p = blockDim.x; }
 
-RULE(launch, over_launch_bounds, OPEN,
-     "a block larger than the kernel's launch bounds is refused")
+RULE(launch, over_launch_bounds, REPORT,
+     "a block larger than the kernel's launch bounds: 1")
 {
     int *p = device_array<int>(1);
     bounded<<<1, 64>>>(p);
     OK(cudaGetLastError());
     bounded<<<1, 65>>>(p);
-    EXPECT(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+    EXPECT(cudaGetLastError(), cudaErrorInvalidValue);
     OK(finish());
     EXPECT(read_int(p), 64);
 }
@@ -209,13 +209,30 @@ RULE(launch, kernel_launch_returns_the_code, DERIVED,
     EXPECT(cudaGetLastError(), cudaErrorInvalidConfiguration);
 }
 
-RULE(launch, bad_stream, HEADER, "a destroyed stream is refused with 400")
+RULE(launch, missing_parameters, REPORT,
+     "a launch without a value for each parameter of its kernel: 1")
 {
-    cudaStream_t s;
-    OK(cudaStreamCreate(&s));
-    OK(cudaStreamDestroy(s));
-    EXPECT_EITHER(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, s),
-                  cudaErrorInvalidResourceHandle, cudaErrorContextIsDestroyed);
+    int *p = device_array<int>(1);
+    void *args[] = {&p, nullptr};
+    EXPECT(cudaLaunchKernel((const void *)put, 1, 1, nullptr, 0, 0),
+           cudaErrorInvalidValue);
+    EXPECT(cudaLaunchKernel((const void *)put, 1, 1, args, 0, 0),
+           cudaErrorInvalidValue);
+    OK(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, 0));
+    OK(finish());
+}
+
+RULE(launch, not_a_kernel, REPORT,
+     "launching null or what is no kernel: 98")
+{
+    static int word;
+    EXPECT(cudaLaunchKernel((const void *)nullptr, 1, 1, nullptr, 0, 0),
+           cudaErrorInvalidDeviceFunction);
+    EXPECT(cudaLaunchKernel((const void *)&word, 1, 1, nullptr, 0, 0),
+           cudaErrorInvalidDeviceFunction);
+    EXPECT(cudaLaunchCooperativeKernel((const void *)nullptr, 1, 1, nullptr,
+                                       0, 0), cudaErrorInvalidDeviceFunction);
+    OK(finish());
 }
 
 /* ---- cooperative launches ------------------------------------------------------ */

@@ -319,10 +319,12 @@ RULE(event, wait_takes_the_state_at_the_call, HEADER,
 }
 
 RULE(stream, destroyed_handle, REPORT,
-     "calls on a stream that was destroyed: 709")
+     "a stream that was destroyed, wherever it is named: 709")
 {
     cudaStream_t s;
     cudaEvent_t e;
+    cudaStreamCaptureStatus st;
+    cudaGraph_t g;
     int *p = device_array<int>(1);
     OK(cudaEventCreate(&e));
     OK(cudaStreamCreate(&s));
@@ -333,6 +335,13 @@ RULE(stream, destroyed_handle, REPORT,
     EXPECT(cudaEventRecord(e, s), cudaErrorContextIsDestroyed);
     EXPECT(cudaMemsetAsync(p, 0, 4, s), cudaErrorContextIsDestroyed);
     EXPECT(cudaMemcpy2DAsync(p, 4, p, 4, 4, 1, cudaMemcpyDeviceToDevice, s),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamQuery(s), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamIsCapturing(s, &st), cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal),
+           cudaErrorContextIsDestroyed);
+    EXPECT(cudaStreamEndCapture(s, &g), cudaErrorContextIsDestroyed);
+    EXPECT(cudaLaunchHostFunc(s, [](void *) {}, nullptr),
            cudaErrorContextIsDestroyed);
     EXPECT(cudaLaunchKernel((const void *)nothing, 1, 1, nullptr, 0, s),
            cudaErrorContextIsDestroyed);

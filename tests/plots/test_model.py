@@ -43,6 +43,15 @@ class Step(unittest.TestCase):
         self.assertEqual(self.step("sync-unchecked", n=1, kernel=0,
                                    measured=4), 10)
 
+    def test_a_graph_is_made_before_it_runs(self):
+        times = {"graph/16": 32}
+        cell = Cell(100, 50, 102)
+        for strategy in ("graph", "graph-sync"):
+            self.assertEqual(model.step_ns(strategy, times, cell, 1, 4),
+                             4 * (50 + 2 + 100))
+        self.assertEqual(model.lacks("graph", TIMES),
+                         "micro.json has no graph/16")
+
     def test_scale(self):
         cells = [Cell(1e5, 0, 1.5e5), Cell(2e5, 0, 3e5), Cell(10, 0, 900),
                  Cell(0, 0, 5), Cell(1e6, 0, None)]

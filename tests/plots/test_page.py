@@ -255,11 +255,11 @@ class Sweep(unittest.TestCase):
 
     def test_rows(self):
         rows = [trial("async", "late" if rate > 5000 else "hidden",
-                      bad_samples_ppm=rate)
+                      bad_samples_ppm=rate, launch_index=1 + 20000 // rate)
                 for rate in (1000, 5000, 10000, 50000)]
         text = "\n".join(sets.sweep_section(FakeRun(rows)))
-        self.assertIn("| s | 0.5 % | 0/1 [0, 79] % |", text)
-        self.assertIn("| s | 5 % | 1/1 [21, 100] % |", text)
+        self.assertIn("| s | 0.5 % | 4 | 0/1 [0, 79] % |", text)
+        self.assertIn("| s | 5 % | 0 | 1/1 [21, 100] % |", text)
         self.assertEqual(sets.sweep_section(FakeRun(rows[:1])), [])
 
 

@@ -53,7 +53,7 @@ static void rows(void **state) {
     (void)state;
     enum { W = 100, H = 37, P = 128, Q = 160 };
     EACH_WAY(d) {
-        struct stream *s = stream_create(d, true, 0);
+        struct stream *s = stream_create(d, true);
         uint64_t x = rig_alloc(d, P * H), y = rig_alloc(d, Q * H);
         uint8_t *px = rig_host(d, x), *py = rig_host(d, y);
         for (int staged = 0; staged < 2; staged++) {

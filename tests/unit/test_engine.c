@@ -86,8 +86,8 @@ static void every_block_once(void **state) {
     (void)state;
     static const uint32_t grids[] = { 1, 2, 3, 64, 65, 1000, 5000 };
     EACH_WAY(d) {
-        struct stream *s[2] = { stream_create(d, false, 0),
-                                stream_create(d, false, 0) };
+        struct stream *s[2] = { stream_create(d, false),
+                                stream_create(d, false) };
         for (unsigned g = 0; g < sizeof grids / sizeof *grids; g++) {
             uint64_t counts = zeroed(d, grids[g] * 4);
             for (int i = 0; i < 4; i++) {
@@ -155,8 +155,8 @@ static void cooperative_blocks_are_all_resident(void **state) {
 static void kernels_wait_for_other_streams(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, false, 0);
-        struct stream *b = stream_create(d, false, 0);
+        struct stream *a = stream_create(d, false);
+        struct stream *b = stream_create(d, false);
         uint64_t p = zeroed(d, 8), q = p + 4;
         uint32_t one = 1;
         device_host_call(d);
@@ -256,7 +256,7 @@ struct user { struct device *d; uint64_t counts; bool ok; };
 
 static void *use(void *arg) {
     struct user *u = arg;
-    struct stream *s = stream_create(u->d, true, 0);
+    struct stream *s = stream_create(u->d, true);
     u->ok = true;
     for (int i = 0; i < 50; i++) {
         device_host_call(u->d);

@@ -70,8 +70,8 @@ static void first_fault_wins(void **state) {
     (void)state;
     for (int way = 0; way < WAYS; way++) {
         struct device *d = open_way(way, 0);
-        struct stream *s = stream_create(d, true, 0);
-        struct stream *other = stream_create(d, false, 0);
+        struct stream *s = stream_create(d, true);
+        struct stream *other = stream_create(d, false);
         struct event *before = event_create(d, true);
         struct event *after = event_create(d, true);
         uint64_t p = rig_alloc(d, 64), far = 1ull << 30, zero = 0, n = 0;
@@ -138,7 +138,7 @@ static void queued_work_is_discarded(void **state) {
     (void)state;
     for (int way = 0; way < WAYS; way++) {
         struct device *d = open_way(way, 0);
-        struct stream *s = stream_create(d, true, 0);
+        struct stream *s = stream_create(d, true);
         uint64_t far = 1ull << 30;
         uint64_t flag = memory_alloc(device_memory(d), 64, MEMORY_PINNED, 0);
         uint64_t *crumb = (uint64_t *)flag;
@@ -156,8 +156,8 @@ static void running_kernels_stop(void **state) {
     (void)state;
     for (int way = 0; way < WAYS; way++) {
         struct device *d = open_way(way, 0);
-        struct stream *s = stream_create(d, false, 0);
-        struct stream *t = stream_create(d, false, 0);
+        struct stream *s = stream_create(d, false);
+        struct stream *t = stream_create(d, false);
         uint64_t p = rig_alloc(d, 64), far = 1ull << 30;
         device_host_call(d);
         rig_launch(s, forever, 8, 64, NULL);

@@ -56,8 +56,8 @@ static void note(void *arg) {
 static void commands_scene(uint64_t seed, enum schedule schedule,
                            struct outcome *o) {
     struct device *d = rig_seeded(seed, schedule);
-    struct stream *s[2] = { stream_create(d, false, 0),
-                            stream_create(d, false, 0) };
+    struct stream *s[2] = { stream_create(d, false),
+                            stream_create(d, false) };
     uint64_t x = rig_alloc(d, BUFFER), y = rig_alloc(d, 4 * BUFFER);
     char *cursor = o->order;
     struct { char **cursor; char letter; } notes[8];
@@ -121,7 +121,7 @@ static void commands_eager(void **state) {
 static void commands_lazy(void **state) {
     (void)state;
     struct device *d = rig_seeded(3, SCHEDULE_LAZY);
-    struct stream *s = stream_create(d, true, 0);
+    struct stream *s = stream_create(d, true);
     uint64_t x = rig_alloc(d, BUFFER);
     memset(rig_host(d, x), 0, BUFFER);
     enqueue_fill(s, x, 0, 7, 1, BUFFER, 1);
@@ -199,8 +199,8 @@ static void race_scene(uint64_t seed, enum schedule schedule, bool event,
     struct program *produce = rig_program(m, "produce");
     struct program *gather = rig_program(m, "gather");
     struct program *mark = rig_program(m, "mark");
-    struct stream *s[2] = { stream_create(d, false, 0),
-                            stream_create(d, false, 0) };
+    struct stream *s[2] = { stream_create(d, false),
+                            stream_create(d, false) };
     uint64_t index = rig_alloc(d, N * 4), data = rig_alloc(d, N * 4);
     uint64_t out = rig_alloc(d, N * 4), log = rig_alloc(d, 64 * 4);
     uint64_t count = rig_alloc(d, 4);

@@ -23,7 +23,7 @@ static void copy(struct device *d, struct stream *s, uint64_t dst,
 static void in_order(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *s = stream_create(d, true, 0);
+        struct stream *s = stream_create(d, true);
         uint64_t x = rig_alloc(d, N), y = rig_alloc(d, N), z = rig_alloc(d, N);
         fill(d, s, x, 1);
         copy(d, s, y, x);
@@ -41,8 +41,8 @@ static void in_order(void **state) {
 static void legacy_orders_blocking_streams(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, true, 0);
-        struct stream *b = stream_create(d, true, 0);
+        struct stream *a = stream_create(d, true);
+        struct stream *b = stream_create(d, true);
         struct stream *legacy = device_legacy_stream(d);
         uint64_t x = rig_alloc(d, N), y = rig_alloc(d, N), z = rig_alloc(d, N);
         for (uint8_t round = 0; round < 20; round++) {
@@ -60,7 +60,7 @@ static void legacy_orders_blocking_streams(void **state) {
 static void legacy_wait_includes_blocking_streams(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, true, 0);
+        struct stream *a = stream_create(d, true);
         uint64_t x = rig_alloc(d, N);
         fill(d, a, x, 5);
         assert_int_equal(stream_wait(device_legacy_stream(d)), STATUS_OK);
@@ -73,7 +73,7 @@ static void legacy_wait_includes_blocking_streams(void **state) {
 static void legacy_leaves_others_alone(void **state) {
     (void)state;
     struct device *d = rig_seeded(1, SCHEDULE_LAZY);
-    struct stream *free_one = stream_create(d, false, 0);
+    struct stream *free_one = stream_create(d, false);
     struct event *e = event_create(d, false);
     uint64_t x = rig_alloc(d, N);
     /* A legacy command that cannot run yet: behind a value nobody wrote. */
@@ -95,8 +95,8 @@ static void legacy_leaves_others_alone(void **state) {
 static void events_order_streams(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, false, 0);
-        struct stream *b = stream_create(d, false, 0);
+        struct stream *a = stream_create(d, false);
+        struct stream *b = stream_create(d, false);
         struct event *e = event_create(d, true), *f = event_create(d, true);
         uint64_t x = rig_alloc(d, N), y = rig_alloc(d, N);
         float ms = -1;
@@ -126,8 +126,8 @@ static void events_order_streams(void **state) {
 static void event_waits_survive_the_event(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, false, 0);
-        struct stream *b = stream_create(d, false, 0);
+        struct stream *a = stream_create(d, false);
+        struct stream *b = stream_create(d, false);
         struct event *e = event_create(d, false);
         uint64_t x = rig_alloc(d, N), y = rig_alloc(d, N);
         float ms;
@@ -146,22 +146,22 @@ static void event_waits_survive_the_event(void **state) {
 static void destroyed_stream_finishes(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *s = stream_create(d, true, 0);
+        struct stream *s = stream_create(d, true);
         uint64_t x = rig_alloc(d, N);
         fill(d, s, x, 1);
         fill(d, s, x, 3);
         stream_destroy(s);
         assert_int_equal(device_wait(d), STATUS_OK);
         rig_expect(d, x, 3, N);
-        stream_destroy(stream_create(d, false, 0));
+        stream_destroy(stream_create(d, false));
     }
 }
 
 static void values(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *a = stream_create(d, false, 0);
-        struct stream *b = stream_create(d, false, 0);
+        struct stream *a = stream_create(d, false);
+        struct stream *b = stream_create(d, false);
         uint64_t flag = rig_alloc(d, 8), x = rig_alloc(d, N);
         memset(rig_host(d, flag), 0, 8);
         static const struct { unsigned bytes, op; uint64_t write, want; }
@@ -191,7 +191,7 @@ static void values(void **state) {
 static void stream_ordered_free(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *s = stream_create(d, false, 0);
+        struct stream *s = stream_create(d, false);
         uint64_t x = rig_alloc(d, N), flag = rig_alloc(d, 4);
         struct allocation a;
         memset(rig_host(d, flag), 0, 4);
@@ -215,7 +215,7 @@ static void add_one(void *arg) {
 static void host_functions_in_order(void **state) {
     (void)state;
     EACH_WAY(d) {
-        struct stream *s = stream_create(d, true, 0);
+        struct stream *s = stream_create(d, true);
         unsigned count = 0;
         for (int i = 0; i < 50; i++) {
             device_host_call(d);
@@ -265,7 +265,7 @@ static void full_queue_makes_the_call_wait(void **state) {
     device_config_default(&c);
     c.queue_depth = 8;
     struct device *d = device_open(&c);
-    struct stream *s = stream_create(d, false, 0);
+    struct stream *s = stream_create(d, false);
     uint64_t x = rig_alloc(d, N);
     uint64_t gate = memory_alloc(device_memory(d), 8, MEMORY_PINNED, 0);
     pthread_t t;

@@ -17,7 +17,7 @@ static void *stress_thread(void *arg) {
     unsigned r = t->index + 1, count = 0, want = 0;
     uint8_t last = 0;
     t->ok = true;
-    for (int i = 0; i < 3; i++) s[i] = stream_create(d, i > 0, 0);
+    for (int i = 0; i < 3; i++) s[i] = stream_create(d, i > 0);
     for (int i = 0; i < 400; i++) {
         r = r * 1103515245 + 12345;
         struct stream *at = s[(r >> 16) % 3];
@@ -35,7 +35,7 @@ static void *stress_thread(void *arg) {
             break;
         case 4:
             stream_destroy(at);
-            s[(r >> 16) % 3] = stream_create(d, true, 0);
+            s[(r >> 16) % 3] = stream_create(d, true);
             break;
         default:
             /* Every write to x is behind the one before. */

@@ -25,6 +25,16 @@ static cudaError_t record(cudaEvent_t event, cudaStream_t stream)
     return submit(s, &w);
 }
 
+static cudaError_t external(cudaEvent_t event, cudaStream_t stream,
+                            bool record)
+{
+    struct rt_event *unused;
+    cudaError_t error = event_get(event, &unused);
+    if (error != cudaSuccess) return error;
+    USE_STREAM(s, stream);
+    return capture_external(s, event, record);
+}
+
 API(CALL_CONTEXT, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
     (event, stream))
 {
@@ -37,7 +47,7 @@ API(CALL_CONTEXT, cudaEventRecordWithFlags,
 {
     if (flags & ~(unsigned)cudaEventRecordExternal)
         return cudaErrorInvalidValue;
-    return record(event, stream);
+    return flags ? external(event, stream, true) : record(event, stream);
 }
 
 API(CALL_CONTEXT, cudaStreamWaitEvent,
@@ -46,6 +56,7 @@ API(CALL_CONTEXT, cudaStreamWaitEvent,
 {
     struct rt_event *e;
     if (flags & ~(unsigned)cudaEventWaitExternal) return cudaErrorInvalidValue;
+    if (flags) return external(event, stream, false);
     cudaError_t error = event_get(event, &e);
     if (error != cudaSuccess) return error;
     USE_STREAM(s, stream);
@@ -104,8 +115,7 @@ API(CALL_CONTEXT, cudaStreamAttachMemAsync,
     if (!memory_lookup(context()->memory, (uint64_t)p, &a) ||
         a.kind != MEMORY_MANAGED || (size && size != a.size))
         return cudaErrorInvalidValue;
-    struct work w = {.kind = WORK_EMPTY};
-    return submit(s, &w);
+    return capture_refuse(s);
 }
 
 API(CALL_CONTEXT, cudaMemPrefetchAsync,
@@ -117,6 +127,7 @@ API(CALL_CONTEXT, cudaMemPrefetchAsync,
     if (flags) return cudaErrorInvalidValue;
     cudaError_t error = managed_range(p, size);
     if (error == cudaSuccess) error = managed_place(&location);
+    if (error == cudaSuccess) error = capture_refuse(s);
     if (error != cudaSuccess) return error;
     struct work w = {.kind = WORK_EMPTY};
     return submit(s, &w);
@@ -147,16 +158,17 @@ API(CALL_CONTEXT, cudaStreamGetAttribute,
     }
 }
 
-/* They change speed, not results; a priority is fixed when a stream is made. */
+/* All but the priority change speed and nothing else. */
 API(CALL_CONTEXT, cudaStreamSetAttribute,
     (cudaStream_t stream, cudaStreamAttrID id,
      const cudaStreamAttrValue *value), (stream, id, value))
 {
     USE_STREAM(s, stream);
-    (void)s;
     if (!value) return cudaErrorInvalidValue;
     switch ((int)id) {
     case cudaLaunchAttributePriority:
+        s->priority = priority_clamp(value->priority);
+        return cudaSuccess;
     case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeAccessPolicyWindow:
     case cudaLaunchAttributeMemSyncDomain:
