@@ -53,7 +53,8 @@ static const struct dg_trace *choose_trace(const struct dg_facts *f, int run)
         const struct dg_trace *t = &f->traces[i];
         if (t->error < 0 || t->at.run != run || f->errors[t->error].caught)
             continue;
-        if (!best || priority(f, t) < priority(f, best))
+        int p = best ? priority(f, t) - priority(f, best) : -1;
+        if (p < 0 || (!p && t->at.line < best->at.line))
             best = t;
     }
     return best;

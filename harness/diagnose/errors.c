@@ -33,11 +33,18 @@ int dg_add_error(struct dg *d, struct dg_line *l, const struct dg_rule *rule,
 {
     struct dg_facts *f = d->facts;
     f->error_lines++;
-    dg_this_run(d)->failed = true;
-    if (f->n_errors == sizeof f->errors / sizeof *f->errors)
+    bool caught = rule && rule->kind == DG_ERROR
+        && dg_rule_number(rule, DG_CODE, 0) == 2
+        && dg_any_in("retry|Retry|skipping|Skipping|ran out|halving|will try|alling back|"
+                     "allback|educing", l->s);
+    dg_this_run(d)->failed |= !caught;
+    /* what a program lives with must not fill the list */
+    if (caught ? f->n_caught == 8
+               : f->n_errors == sizeof f->errors / sizeof *f->errors)
         return -1;
+    f->n_caught += caught;
     struct dg_error *e = &f->errors[f->n_errors];
-    *e = (struct dg_error){ .at = l->at, .rule = rule };
+    *e = (struct dg_error){ .at = l->at, .rule = rule, .caught = caught };
     e->code = rule && rule->kind == DG_ERROR
         ? dg_rule_number(rule, DG_CODE, DG_UNKNOWN) : DG_UNKNOWN;
     if (name)
@@ -310,9 +317,5 @@ void dg_take_error(struct dg *d, struct dg_line *l)
         take_early_place(d, l);
         return;
     }
-    struct dg_error *e = &d->facts->errors[l->error];
-    e->caught = e->code == 2 && dg_any_in(
-        "retry|Retry|skipping|Skipping|ran out|halving|educing|alling back|"
-        "allback|will try", l->s);
-    take_place(d, l, e);
+    take_place(d, l, &d->facts->errors[l->error]);
 }

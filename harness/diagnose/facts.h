@@ -89,7 +89,7 @@ struct dg_facts {
     struct dg_trace traces[24];
     struct dg_record records[16];
     struct dg_run runs[8];
-    size_t n_assertions, n_errors, n_traces, n_records, n_runs;
+    size_t n_assertions, n_errors, n_traces, n_records, n_runs, n_caught;
     unsigned long assertion_lines, error_lines;
     unsigned long garbage_line;         /* integers no index can be */
     char garbage[24];

@@ -370,11 +370,14 @@ static void take_start(struct dg *d, struct dg_line *l)
 static void follow_check(struct dg *d, const struct dg_line *l)
 {
     struct dg_facts *f = d->facts;
-    if (l->level == 'F' && l->error >= 0 && f->n_traces
-        && f->traces[f->n_traces - 1].at.line == l->at.line) {
-        d->site_trace = (int)f->n_traces - 1;
-        f->traces[d->site_trace].language = DG_GLOG;
-    }
+    if (l->level != 'F' || l->error < 0)
+        return;
+    for (size_t i = 0; i < f->n_traces; i++)
+        if (f->traces[i].at.line == l->at.line
+            && f->traces[i].error == l->error) {
+            d->site_trace = (int)i;
+            f->traces[i].language = DG_GLOG;
+        }
 }
 
 void dg_take_frames(struct dg *d, struct dg_line *l)

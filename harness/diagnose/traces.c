@@ -57,13 +57,22 @@ void dg_add_frame(struct dg_trace *t, const struct dg_frame *f)
     add_call(t, f->function);
 }
 
+/* A log may hold any number of stacks that are not about CUDA: these give way
+ * when there is no more room. */
 int dg_keep_trace(struct dg *d, const struct dg_trace *t)
 {
     struct dg_facts *f = d->facts;
-    if (f->n_traces == sizeof f->traces / sizeof *f->traces)
+    size_t i = f->n_traces;
+    if (i == sizeof f->traces / sizeof *f->traces)
+        for (i = 0; i < f->n_traces; i++)
+            if (f->traces[i].error < 0 && (long)i != d->ended_trace
+                && (int)i != d->site_trace)
+                break;
+    if (i == sizeof f->traces / sizeof *f->traces)
         return -1;
-    f->traces[f->n_traces] = *t;
-    return (int)f->n_traces++;
+    f->traces[i] = *t;
+    f->n_traces += i == f->n_traces;
+    return (int)i;
 }
 
 static struct dg_open *find_open(struct dg *d, uint32_t source)

@@ -227,6 +227,41 @@ static void test_floods(void **state)
     (void)state;
 }
 
+/* Hundreds of faults that a program lived with do not hide the one it did
+ * not. */
+static void test_floods_of_others(void **state)
+{
+    static const char quiet[] =
+        "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n"
+        "    g()\nValueError: bad row\n"
+        "CUDA out of memory. Tried to allocate 1 GiB; retrying with less\n";
+    static const char loud[] =
+        "Traceback (most recent call last):\n  File \"b.py\", line 7, in h\n"
+        "    y = x + 1\nRuntimeError: CUDA error: misaligned address\n";
+    struct dg_rules r;
+    assert_true(dg_rules_load(&r, NULL));
+    struct dg_words *w = dg_vocabulary(&r);
+    struct dg d;
+    struct dg_verdict v;
+    dg_begin(&d, &r, w);
+    for (int i = 0; i < 300; i++)
+        dg_feed(&d, quiet, strlen(quiet));
+    dg_decide(d.facts, &r, &v);
+    assert_false(v.found);
+    dg_verdict_free(&v);
+    dg_feed(&d, loud, strlen(loud));
+    dg_end(&d);
+    dg_decide(d.facts, &r, &v);
+    assert_int_equal(v.error_code, 716);
+    assert_string_equal(v.frame.file, "b.py");
+    assert_int_equal(v.frame.line, 7);
+    dg_verdict_free(&v);
+    dg_free(&d);
+    dg_words_free(w);
+    dg_rules_free(&r);
+    (void)state;
+}
+
 /* The same assertion of many threads is only counted; one that differs in
  * anything else is read. */
 static void test_repeats(void **state)
@@ -304,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_cuts_do_not_matter),
         cmocka_unit_test(test_floods),
+        cmocka_unit_test(test_floods_of_others),
         cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_own_rules_win),
     };
