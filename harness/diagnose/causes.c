@@ -65,10 +65,8 @@ static void weigh_assertion(struct ranking *k)
                                          a->expr));
         return;
     }
-    struct others o = { k, 40 };
     weigh(k, dg_rule_text(r, DG_BECAUSE_OF), 100,
           fl_format("`%.80s`: %s", a->expr, dg_rule_text(r, DG_SAY)));
-    dg_each(r->value[DG_OR], weigh_other, &o);
 }
 
 /* Facts that need more than a word. */
@@ -145,9 +143,11 @@ static void weigh_evidence(struct ranking *k)
         if (r->kind != DG_EVIDENCE || !applies(k, r) || !seen_in(k, r, place))
             continue;
         unsigned long line = !strcmp(place, "text") ? k->f->seen[r->index] : 0;
-        if (!strcmp(dg_rule_text(r, DG_NAME), "garbage_printed"))
-            line = k->f->garbage_line;
-        char *say = line ? fl_format("%s (line %lu)", dg_rule_text(r, DG_SAY), line)
+        bool garbage = !strcmp(dg_rule_text(r, DG_NAME), "garbage_printed");
+        char *say = garbage
+            ? fl_format("%s (%s, line %lu)", dg_rule_text(r, DG_SAY),
+                        k->f->garbage, k->f->garbage_line)
+            : line ? fl_format("%s (line %lu)", dg_rule_text(r, DG_SAY), line)
                          : fl_strdup(dg_rule_text(r, DG_SAY));
         weigh(k, dg_rule_text(r, DG_BECAUSE_OF), dg_rule_number(r, DG_WEIGHT, 10),
               say);
@@ -173,6 +173,10 @@ void dg_rank_causes(const struct dg_facts *f, const struct dg_rules *rules,
         weigh(&k, dg_rule_text(r, DG_BECAUSE_OF), 40,
               fl_format("%s: %s", v->error_name, dg_rule_text(r, DG_SAY)));
     weigh_evidence(&k);
+    /* last, since any evidence says more */
+    struct others o = { &k, 40 };
+    if (v->rule)
+        dg_each(v->rule->value[DG_OR], weigh_other, &o);
     if (!v->n_causes)
         weigh(&k, "other", 1, NULL);
     qsort(v->causes, v->n_causes, sizeof *v->causes, heavier);
@@ -253,7 +257,7 @@ static bool holds_when(const struct dg_verdict *v, const char *when)
             && v->blocking != DG_YES)
         || (dg_any_is(when, "nokernel") && lost(v) && !v->assertion
             && !v->record && v->error_code != 710)
-        || (dg_any_is(when, "unsure") && v->reliable == DG_UNKNOWN
+        || (dg_any_is(when, "unsure") && lost(v) && v->reliable == DG_UNKNOWN
             && v->blocking != DG_YES)
         || (dg_any_is(when, "tool") && v->record)
         || (dg_any_is(when, "notool") && !v->record);

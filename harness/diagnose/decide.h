@@ -25,6 +25,7 @@ struct dg_verdict {
     const struct dg_error *error;
     const struct dg_trace *trace;
     struct dg_frame frame;              /* reported */
+    bool from_tool;                     /* by a tool, not by the host */
     const struct dg_rule *framework;    /* or NULL */
     const char *error_name, *error_say;
     long error_code;
@@ -55,6 +56,10 @@ void dg_put_json(const struct dg_verdict *v, const struct dg_facts *f,
 
 /* ---- between the parts ---- */
 
+/* The first run with a fault, or -1. */
+int dg_first_run(const struct dg_facts *f);
+void dg_choose(const struct dg_facts *f, const struct dg_rules *rules,
+               struct dg_verdict *v, int run);
 void dg_rank_causes(const struct dg_facts *f, const struct dg_rules *rules,
                     struct dg_verdict *v, int run);
 void dg_list_victims(const struct dg_facts *f, struct dg_verdict *v, int run);

@@ -39,8 +39,8 @@ int dg_add_error(struct dg *d, struct dg_line *l, const struct dg_rule *rule,
                      "allback|educing", l->s);
     dg_this_run(d)->failed |= !caught;
     /* what a program lives with must not fill the list */
-    if (caught ? f->n_caught == 8
-               : f->n_errors == sizeof f->errors / sizeof *f->errors)
+    if ((caught && f->n_caught == 8)
+        || f->n_errors == sizeof f->errors / sizeof *f->errors)
         return -1;
     f->n_caught += caught;
     struct dg_error *e = &f->errors[f->n_errors];
@@ -297,6 +297,18 @@ static void take_early_place(struct dg *d, struct dg_line *l)
         dg_expect_error(d, l, dg_add_site(d, l, f.file, f.line, NULL, DG_SITE), 2);
 }
 
+/* "error in KERNEL: text", as launchers of many extensions print. */
+static void take_launcher(struct dg *d, const struct dg_line *l)
+{
+    static const char head[] = "error in ";
+    const char *from = l->body + strlen(head), *colon;
+    if (!dg_starts(l->body, head) || !(colon = strstr(from, ": "))
+        || d->facts->launch_kernel[0]
+        || memchr(from, ' ', (size_t)(colon - from)))
+        return;
+    DG_COPY(d->facts->launch_kernel, from, colon);
+}
+
 void dg_take_error(struct dg *d, struct dg_line *l)
 {
     if (!HAS(l, DG_G_ERROR) && !HAS(l, DG_G_STATUS) && !HAS(l, DG_G_NUMBER))
@@ -317,5 +329,6 @@ void dg_take_error(struct dg *d, struct dg_line *l)
         take_early_place(d, l);
         return;
     }
+    take_launcher(d, l);
     take_place(d, l, &d->facts->errors[l->error]);
 }

@@ -74,7 +74,7 @@ struct dg_record {
 
 /* How launches were made, as the log tells it; per run. */
 struct dg_run {
-    unsigned long line, lines;          /* first; how many */
+    unsigned long lines;
     bool set, unset;                    /* an explicit setting: 1, 0 */
     unsigned long hints, dsa_notes;     /* PyTorch's sentences */
     bool shell;                         /* begins with a command */

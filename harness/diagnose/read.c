@@ -105,7 +105,6 @@ void dg_begin(struct dg *d, const struct dg_rules *rules,
     d->facts = fl_alloc(sizeof *d->facts);
     d->facts->seen = fl_alloc((rules->n + 1) * sizeof *d->facts->seen);
     d->facts->n_runs = 1;
-    d->facts->runs[0].line = 1;
     d->buffer = fl_alloc(DG_LINE_MOST + 1);
 }
 

@@ -83,6 +83,7 @@ static void put_lists(struct fl_text *t, const struct dg_verdict *v)
         fl_json_close(t, '}');
     }
     fl_json_close(t, ']');
+    fl_json_put_integer(t, "more_victims", (long long)v->more_victims);
     fl_json_open(t, "next_steps", '[');
     for (size_t i = 0; i < v->n_steps; i++)
         fl_json_put_string(t, NULL, v->steps[i]);
@@ -121,6 +122,8 @@ void dg_put_json(const struct dg_verdict *v, const struct dg_facts *f,
     put_lists(t, v);
     put_text(t, "ask", v->ask);
     fl_json_put_integer(t, "log_lines", (long long)f->lines);
+    fl_json_put_integer(t, "assertion_lines", (long long)f->assertion_lines);
+    fl_json_put_integer(t, "error_lines", (long long)f->error_lines);
     fl_json_close(t, '}');
 }
 

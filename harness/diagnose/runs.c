@@ -15,7 +15,6 @@ static void next_run(struct dg *d, struct dg_line *l)
     d->record = -1;
     d->flood_head_n = 0;
     d->run = l->at.run = (int)f->n_runs++;
-    dg_this_run(d)->line = l->at.line;
 }
 
 /* ---- blocking ---- */

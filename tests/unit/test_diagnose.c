@@ -246,14 +246,21 @@ static void test_floods_of_others(void **state)
     dg_begin(&d, &r, w);
     for (int i = 0; i < 300; i++)
         dg_feed(&d, quiet, strlen(quiet));
+    assert_int_equal(d.facts->error_lines, 300);
     dg_decide(d.facts, &r, &v);
     assert_false(v.found);
     dg_verdict_free(&v);
     dg_feed(&d, loud, strlen(loud));
-    dg_end(&d);
     dg_decide(d.facts, &r, &v);
     assert_int_equal(v.error_code, 716);
     assert_string_equal(v.frame.file, "b.py");
+    assert_int_equal(v.frame.line, 7);
+    dg_verdict_free(&v);
+    for (int i = 0; i < 300; i++) {
+        dg_feed(&d, loud, strlen(loud));
+        dg_feed(&d, quiet, strlen(quiet));
+    }
+    dg_decide(d.facts, &r, &v);
     assert_int_equal(v.frame.line, 7);
     dg_verdict_free(&v);
     dg_free(&d);
