@@ -4,8 +4,8 @@ not change its diagnosis.
     decorate.py FAULTLAG FOLDER... [--show] [--all]
 
 Diagnoses each NAME.log as it is and decorated, and compares all that is said,
-except the numbers of lines. Each log meets every fourth decoration, and each
-decoration every fourth log; with --all, all do. Exit status 1 if anything
+except the numbers of lines. Each log meets every tenth decoration, and each
+decoration every tenth log; with --all, all do. Exit status 1 if anything
 differs; with --show, each difference.
 """
 import concurrent.futures
@@ -89,7 +89,7 @@ def check(program, path, names):
 
 def main():
     args = [a for a in sys.argv[1:] if not a.startswith("--")]
-    step = 1 if "--all" in sys.argv else 4
+    step = 1 if "--all" in sys.argv else 10
     paths = [p for folder in args[1:]
              for p in sorted(pathlib.Path(folder).glob("*.log"))]
     names = list(DECORATIONS)
