@@ -38,6 +38,14 @@ static const char *take_expression(struct dg_assertion *a, const char *s)
     return NULL;
 }
 
+/* Not the hour of a time. */
+static bool is_file(const char *s, const char *end)
+{
+    size_t n = (size_t)(end - s);
+    return memchr(s, '.', n) || memchr(s, '/', n) || memchr(s, '\\', n)
+        || *s == '<' || dg_starts(s, "unknown:");
+}
+
 /* "FILE:LINE: FUNCTION" or "FILE:LINE", up to `end`. */
 static bool take_head(struct dg_assertion *a, const char *s, const char *end)
 {
@@ -48,7 +56,10 @@ static bool take_head(struct dg_assertion *a, const char *s, const char *end)
             || (number < end && *number != ':' && *number != ' '))
             continue;
         const char *from = dg_path_start(s, p);
-        if (from == p)
+        if (p > s && p[-1] == '>')      /* <frozen importlib._bootstrap> */
+            for (from = p; from > s && *from != '<'; from--)
+                continue;
+        if (from == p || !is_file(from, p))
             continue;
         DG_COPY(a->file, from, p);
         while (number < end && (*number == ':' || *number == ' '))
@@ -168,6 +179,8 @@ static bool take_numba(struct dg_assertion *a, const char *s)
 static const char *body_of(const char *s, const char *expression)
 {
     const char *block = strstr(s, "block: [");
+    if (!block)
+        block = strstr(s, "global id: [");      /* SYCL */
     if (block && block < expression)
         return block;
     const char *device = strcasestr(s, "device-side assertion");

@@ -14,7 +14,7 @@ static bool take_arrow(struct dg_open *o, const char *s)
     long line;
     while (*p == '-')
         p++;
-    if (p - s < 2 || p[0] != '>')
+    if (p == s || p[0] != '>')
         return false;
     p = dg_blank(p + 1);
     if (*p == '[') {
@@ -90,7 +90,7 @@ void dg_take_notebook(struct dg *d, struct dg_open *o, struct dg_line *l)
         o->touched = l->at.line;
         return;
     }
-    if (dg_starts(s, "--") && take_arrow(o, s)) {
+    if (*s == '-' && take_arrow(o, s)) {
         o->touched = l->at.line;
         return;
     }

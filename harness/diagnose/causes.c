@@ -108,7 +108,11 @@ static bool seen_in(const struct ranking *k, const struct dg_rule *r,
                                          dg_rule_text(v->framework, DG_NAME));
     if (!strcmp(place, "kernel"))
         return (v->record && dg_any_in(words, v->record->kernel))
-            || dg_any_in(words, k->f->launch_kernel);
+            || dg_any_in(words, k->f->launch_kernel)
+            || (v->assertion && dg_any_in(words, v->assertion->function));
+    if (!strcmp(place, "line"))
+        return v->trace && (dg_any_in(words, v->trace->last.code)
+                            || dg_any_in(words, v->trace->last.function));
     if (!strcmp(place, "code"))
         return v->trace && dg_any_in(words, v->trace->code);
     if (!strcmp(place, "calls"))

@@ -91,14 +91,21 @@ static void judge_blocking(const struct dg_facts *f, struct dg_verdict *v,
 
 /* ---- can the stack be trusted? ---- */
 
+/* Calls that wait for the device, or for which it must have got so far. */
+static const char waits[] = "emcpy|emCpy|ynchronize|MemFree|empty_cache|"
+    "copy_to_host|block_until_ready|asnumpy|wait_to_read|.cpu()|.item()|"
+    "cudaFree|memset|EventQuery|MemGetInfo";
+
+static bool line_waits(const struct dg_trace *t)
+{
+    return dg_any_in(waits, t->last.code) || dg_any_in(waits, t->last.function);
+}
+
 static bool is_copy_or_free(const struct dg_verdict *v)
 {
-    static const char words[] = "emcpy|emCpy|ynchronize|MemFree|empty_cache|"
-        "copy_to_host|.cpu()|.item()|cudaFree|memset|EventQuery|MemGetInfo";
-    return dg_any_in(words, v->trace->last.code)
-        || dg_any_in(words, v->trace->last.function)
-        || (!v->trace->last.code[0] && dg_any_in(words, v->trace->calls))
-        || (v->error && dg_any_in(words, v->error->text));
+    return line_waits(v->trace)
+        || (!v->trace->last.code[0] && dg_any_in(waits, v->trace->calls))
+        || (v->error && dg_any_in(waits, v->error->text));
 }
 
 static bool is_opaque(const struct dg_trace *t)
@@ -122,6 +129,10 @@ static void judge_with_assertion(struct dg_verdict *v)
         v->reliable = DG_NO;
         v->reliable_why = "the assertion is of another operator than the "
             "reported line";
+    } else if (is_copy_or_free(v)) {
+        v->reliable = DG_NO;
+        v->reliable_why = "a wait, a copy or a free reports what was launched "
+            "earlier";
     } else {
         v->reliable_why = "the log does not tell which line launched the kernel";
     }
@@ -142,7 +153,7 @@ static void judge_without(const struct dg_facts *f, struct dg_verdict *v,
         v->reliable = DG_NO;
         v->reliable_why = "a tool names the kernel; the reported call came "
             "later";
-    } else if (jax) {
+    } else if (jax && !line_waits(v->trace)) {
         v->reliable_why = "the line stands for a whole compiled function";
     } else if (is_copy_or_free(v)) {
         v->reliable = DG_NO;

@@ -35,7 +35,7 @@ int dg_add_error(struct dg *d, struct dg_line *l, const struct dg_rule *rule,
     f->error_lines++;
     bool caught = rule && rule->kind == DG_ERROR
         && dg_rule_number(rule, DG_CODE, 0) == 2
-        && dg_any_in("retry|Retry|skipping|Skipping|ran out|alling back|"
+        && dg_any_in("retry|Retry|skipping|Skipping|ran out|halving|will try|alling back|"
                      "allback|educing", l->s);
     dg_this_run(d)->failed |= !caught;
     /* what a program lives with must not fill the list */
@@ -71,6 +71,7 @@ static const char *const numbered[] = {
     "CUDA error code: ", "cudaError_t(", "cudaError_t ", "CUDA_ERROR (",
     "error code is ", "HIP error ", "HIP error: ", "CUDA error code=",
     "CUDA error: code=", "CudaAPIError: [", "LinkerError: [",
+    "failed; Error code: [",
     "execution failed with error ",
 };
 
@@ -99,21 +100,54 @@ static const struct dg_rule *take_number(const struct dg *d,
     return NULL;
 }
 
+/* People who write about errors quote their text, and go on in words; or
+ * name them, and say of nothing that it failed. */
+static bool is_talk(const struct dg_line *l)
+{
+    for (size_t i = 0; i < l->n_hits; i++) {
+        if (l->hits[i].id >> 16 != DG_G_ERROR)
+            continue;
+        const char *end = l->s + l->hits[i].end, *open = end;
+        while (open > l->body && open[-1] != '"')
+            open--;
+        bool quoted = *end == '"' && open > l->body && end - open < 80;
+        end += *end == '"';
+        end += *end == ',' || *end == '.' || *end == ';' || *end == ':';
+        if (quoted && end[0] == ' ' && dg_is_word(end[1]))
+            return true;
+        /* a name's words are its own; what else does the line say? */
+        const char *from = l->s + l->hits[i].end;
+        while (from > l->body && dg_is_word(from[-1]))
+            from--;
+        char head[200];
+        DG_COPY(head, from - l->body > 199 ? from - 199 : l->body, from);
+        if ((dg_starts(from, "cudaError") || dg_starts(from, "CUDA_ERROR")
+             || dg_starts(from, "hipError"))
+            && !dg_any_in("rror|ERROR|ail|FAIL|result|return|status|code|what()|"
+                          "xception|abort|panick|due to|:|=|(|[", head)
+            && !dg_any_in("rror|ail|:|returned|(", l->s + l->hits[i].end))
+            return true;
+        break;
+    }
+    return false;
+}
+
 /* Text of a rule that is only quoted: the documentation line that PyTorch
  * adds, Paddle's hint, a test's name. */
 static bool is_mention(const struct dg *d, const struct dg_line *l)
 {
     static const char words[] =
         "Search for `|PASSED|SKIPPED|XFAIL|passed in |no CUDA error|"
-        "without CUDA error|CUDA_EXCEPTION_|CUDA Exception: ";
+        "without CUDA error|(expected)| expected error|CUDA_EXCEPTION_|CUDA Exception: ";
     const struct dg_facts *f = d->facts;
     bool hint = strstr(l->s, "[Hint: ") && f->n_errors
         && l->at.line - f->errors[f->n_errors - 1].at.line < 3;
     /* some servers log what a worker writes at a level of their own */
     bool quiet = (l->level == 'I' || l->level == 'D') && !d->any_open
         && !dg_any_in("Error: |Exception: |what():", l->body);
-    return hint || quiet || dg_any_in(words, l->s)
-        || dg_starts(l->body, "#") || dg_starts(l->body, "//")
+    return hint || quiet || dg_any_in(words, l->s) || is_talk(l)
+        || (dg_starts(l->body, "#") && !strstr(l->body, "FATAL"))
+        || dg_starts(l->body, "//")
         || (dg_starts(l->body, "=========")
             && (f->n_records || !strstr(l->s, "Program hit ")));
 }
@@ -221,15 +255,58 @@ static void name_function(const char *s, const char *file, char *out,
         dg_copy(out, size, from, at);
 }
 
-/* `CUDA Runtime Error at: main.cpp:90`, whose text is on the next line. */
-static void take_place(struct dg *d, struct dg_line *l)
+/* dmlc's "FILE:LINE: [time] FILE:LINE: Check failed: ...": the last one. */
+static bool checked_at(const char *s, struct dg_frame *f)
 {
-    char file[400];
-    long line;
-    if (!dg_any_in(" at | at:|in file", l->body)
-        || !dg_find_site(l->body, file, sizeof file, &line))
+    const char *end = strstr(s, ": Check failed"), *colon = end, *number;
+    if (!end)
+        return false;
+    while (colon > s && dg_is_digit(colon[-1]))
+        colon--;
+    number = colon;
+    if (colon == s || *--colon != ':' || !dg_number(&number, &f->line))
+        return false;
+    DG_COPY(f->file, dg_path_start(s, colon), colon);
+    return f->file[0];
+}
+
+/* The place that a message names by itself. */
+static bool find_place(const struct dg_line *l, struct dg_frame *f)
+{
+    const char *s = dg_any_in("=========", l->s) ? "" : l->body;
+    if (!checked_at(s, f) && !dg_find_site(s, f->file, sizeof f->file, &f->line))
+        return false;
+    name_function(s, f->file, f->function, sizeof f->function);
+    return true;
+}
+
+static void take_place(struct dg *d, struct dg_line *l, const struct dg_error *e)
+{
+    struct dg_frame f = { .line = DG_UNKNOWN };
+    if (!e->watchdog && find_place(l, &f))
+        dg_add_site(d, l, f.file, f.line, f.function, DG_SITE);
+    else if (l->level == 'F' && l->file[0])
+        dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
+}
+
+/* `CUDA Runtime Error at: main.cpp:90`, whose text is on the next line. */
+static void take_early_place(struct dg *d, struct dg_line *l)
+{
+    struct dg_frame f = { .line = DG_UNKNOWN };
+    if (dg_any_in(" at | at:|in file|rror: file: ", l->body) && find_place(l, &f))
+        dg_expect_error(d, l, dg_add_site(d, l, f.file, f.line, NULL, DG_SITE), 2);
+}
+
+/* "error in KERNEL: text", as launchers of many extensions print. */
+static void take_launcher(struct dg *d, const struct dg_line *l)
+{
+    static const char head[] = "error in ";
+    const char *from = l->body + strlen(head), *colon;
+    if (!dg_starts(l->body, head) || !(colon = strstr(from, ": "))
+        || d->facts->launch_kernel[0]
+        || memchr(from, ' ', (size_t)(colon - from)))
         return;
-    dg_expect_error(d, l, dg_add_site(d, l, file, line, NULL, DG_SITE), 0);
+    DG_COPY(d->facts->launch_kernel, from, colon);
 }
 
 void dg_take_error(struct dg *d, struct dg_line *l)
@@ -249,24 +326,9 @@ void dg_take_error(struct dg *d, struct dg_line *l)
     if (l->error < 0 && HAS(l, DG_G_STATUS))
         take_status(d, l);
     if (l->error < 0) {
-        take_place(d, l);
+        take_early_place(d, l);
         return;
     }
-    const struct dg_error *e = &d->facts->errors[l->error];
-    char file[400];
-    long line;
-    /* "error in KERNEL: text", as launchers of many extensions print */
-    const char *colon = dg_starts(l->body, "error in ")
-        ? strstr(l->body, ": ") : NULL;
-    if (colon && !d->facts->launch_kernel[0]
-        && !memchr(l->body + 9, ' ', (size_t)(colon - l->body - 9)))
-        DG_COPY(d->facts->launch_kernel, l->body + 9, colon);
-    const char *where = dg_any_in(l->s, "=========") ? "" : l->body;
-    if (!e->watchdog && dg_find_site(where, file, sizeof file, &line)) {
-        char function[160];
-        name_function(where, file, function, sizeof function);
-        dg_add_site(d, l, file, line, function, DG_SITE);
-    }
-    else if (l->level == 'F' && l->file[0])
-        dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
+    take_launcher(d, l);
+    take_place(d, l, &d->facts->errors[l->error]);
 }

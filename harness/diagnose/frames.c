@@ -284,6 +284,22 @@ static void take_pytest(struct dg *d, struct dg_line *l, const char *s)
     dg_add_site(d, l, file, line, NULL, DG_PYTHON);
 }
 
+/* What tells the place of the error on the line before:
+ *   prog: FILE:LINE: f: Assertion `0' failed.     (the program's own check)
+ *   occurred in file 'FILE' in line N */
+static void take_late_place(struct dg *d, struct dg_line *l)
+{
+    char file[400];
+    long line;
+    int error = recent_error(d, l, 2);
+    const struct dg_facts *f = d->facts;
+    if (error < 0 || (f->n_traces && f->traces[f->n_traces - 1].error == error)
+        || !dg_find_site(l->body, file, sizeof file, &line))
+        return;
+    l->error = error;
+    dg_add_site(d, l, file, line, NULL, DG_SITE);
+}
+
 /* Source file: a/b.cu (line 12), some lines above "Fatal error:" */
 static void take_gromacs(struct dg *d, struct dg_line *l, const char *s)
 {
@@ -293,10 +309,34 @@ static void take_gromacs(struct dg *d, struct dg_line *l, const char *s)
         dg_expect_error(d, l, dg_add_site(d, l, file, line, NULL, DG_SITE), 4);
 }
 
+/* "File: PATH" and "Line: N", on lines of their own: of the error above
+ * them, or of the one that follows. */
+static bool take_labelled(struct dg *d, struct dg_line *l)
+{
+    const char *s = dg_blank(l->body), *value = s + strlen("File:");
+    long line;
+    value = dg_blank(value);
+    if (dg_starts(s, "File:")) {
+        DG_COPY(d->label, value, dg_trim_end(value, value + strlen(value)));
+        d->label_line = l->at.line;
+        return true;
+    }
+    if (!dg_starts(s, "Line:") || l->at.line - d->label_line > 3
+        || !dg_number(&value, &line))
+        return false;
+    l->error = recent_error(d, l, 6);
+    int site = dg_add_site(d, l, d->label, line, NULL, DG_SITE);
+    if (l->error < 0)
+        dg_expect_error(d, l, site, 2);
+    return true;
+}
+
 static void take_start(struct dg *d, struct dg_line *l)
 {
     const char *s = l->body, *p;
-    if ((p = dg_after(s, "Exception raised from "))) {
+    if (take_labelled(d, l)) {
+        return;
+    } else if ((p = dg_after(s, "Exception raised from "))) {
         take_raised(d, l, p);
     } else if (strstr(s, "current device:")) {
         take_ggml(d, l);
@@ -317,6 +357,8 @@ static void take_start(struct dg *d, struct dg_line *l)
         take_pytest(d, l, s);
     } else if (dg_starts(s, "Error in ")) {
         take_r(d, l, s + 9);
+    } else if (l->error < 0 && strstr(s, "in file '")) {
+        take_late_place(d, l);
     } else if (strstr(s, "Unexpected Event status") && l->file[0]) {
         l->error = recent_error(d, l, 50);
         dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
@@ -347,5 +389,7 @@ void dg_take_frames(struct dg *d, struct dg_line *l)
         d->site_trace = -1;
     if (l->groups & 1u << DG_G_FRAME)
         take_start(d, l);
+    else if (l->groups & 1u << DG_G_ASSERTION && !strstr(l->body, "block: ["))
+        take_late_place(d, l);
     follow_check(d, l);
 }

@@ -5,70 +5,84 @@
 #include "harness/diagnose/read.h"
 #include "harness/diagnose/scan.h"
 
-/* who: the words tell apart processes whose lines may be mixed. */
-static const struct shape { const char *shape; bool who, glog; } shapes[] = {
-    { "[rank9]:", true, false },
-    { "[Rank 9]", true, false },
-    { "[rank 9]", true, false },
-    { "[rank: 9]", true, false },
-    { "Rank 9:", true, false },
-    { "rank 9:", true, false },
-    { "(@ pid=9)", true, false },
-    { "(@ pid=9, ip=*)", true, false },
-    { "(@ rank=9 pid=9)", true, false },
-    { "(@ @=9 pid=9)", true, false },
-    { "(@(*) pid=9)", true, false },
-    { "[9,9]<stderr>:", true, false },
-    { "[9,9]<stdout>:", true, false },
-    { "[9]<stderr>:", true, false },
-    { "[9]<stdout>:", true, false },
-    { "[default9]:", true, false },
-    { "[@/9]:", true, false },
-    { "@_| ", true, false },
-    { "[PG * Rank 9]", false, false },
-    { "[PG @ (*) Rank 9]", false, false },
-    { "[!9 9:9:9.9 @:9]", false, true },
-    { "!9 9:9:9.9_9 @:9]", false, true },
-    { "[9-9-9T9:9:9.9Z]", false, false },
-    { "9-9-9T9:9:9.9+9:9", false, false },
-    { "9-9-9T9:9:9.9Z", false, false },
-    { "9-9-9T9:9:9Z", false, false },
-    { "9-9-9 9:9:9.9: ! @:9]", false, true },
-    { "9-9-9 9:9:9.9:", false, false },
-    { "9-9-9 9:9:9,9", false, false },
-    { "9-9-9 9:9:9.9", false, false },
-    { "9-9-9 9:9:9", false, false },
-    { "9-9-9T9:9:9.9", false, false },
-    { "[9-9-9 9:9:9,9]", false, false },
-    { "[9-9-9 9:9:9.9]", false, false },
-    { "[9-9-9 9:9:9 @]", false, false },
-    { "[9-9-9 9:9:9]", false, false },
-    { "[9/9 9:9:9 @]:", false, false },
-    { "[9/9 9:9:9]", false, false },
-    { "[9/9/9 9:9:9]", false, false },
-    { "9/9/9 9:9:9", false, false },
-    { "9-9 9:9:9", false, false },
-    { "[9:9:9]", false, false },
-    { "[9:9:9.9]", false, false },
-    { "9:9:9.9", false, false },
-    { "9:9:9,9", false, false },
-    { "[@:9]", false, false },
-    { "@:9] ", false, false },
-    { "9-9-9T9:9:9,9", false, false },
-    { "@ MODEL_LOG - ", true, false },
-    { "@ 9 9:9:9 @ @[9]:", true, false },
-    { "[@|@:9]", false, false },
-    { "[@:9:@]", false, false },
-    { "|_@_| @:@:9 - ", false, false },
-    { "@:@:9 - ", false, false },
-    { "[_ERROR]", false, false },
-    { "[_INFO]", false, false },
-    { "[_WARNING]", false, false },
-    { "stderr F", false, false },
-    { "stdout F", false, false },
-    { "[stderr]", false, false },
-    { "[stdout]", false, false },
-    { "stderr:", false, false },
+/* WHO: the words tell apart processes whose lines may be mixed. AFTER: only
+ * behind another prefix, since alone it is common text. */
+enum kind { PLAIN, WHO, GLOG, AFTER };
+static const struct { const char *shape; enum kind kind; } shapes[] = {
+    { "[rank9]:", WHO },
+    { "[Rank 9]", WHO },
+    { "[rank 9]", WHO },
+    { "[rank: 9]", WHO },
+    { "Rank 9:", WHO },
+    { "rank 9:", WHO },
+    { "(@ pid=9)", WHO },
+    { "(@ pid=9, ip=*)", WHO },
+    { "(@ rank=9 pid=9)", WHO },
+    { "(@ @=9 pid=9)", WHO },
+    { "(@(*) pid=9)", WHO },
+    { "[9,mpirank:9,@]<stderr>:", WHO },
+    { "[9,mpirank:9,@]<stdout>:", WHO },
+    { "[9,9]<stderr>:", WHO },
+    { "[9,9]<stdout>:", WHO },
+    { "[9]<stderr>:", WHO },
+    { "[9]<stdout>:", WHO },
+    { "[default9]:", WHO },
+    { "[@/9]:", WHO },
+    { "@_| ", WHO },
+    { "#:", WHO },              /* pdsh: node07: */
+    { "9.9.9.9:", WHO },
+    { "localhost:", WHO },
+    { "  _| ", PLAIN },          /* a group of exceptions */
+    { "@ _9 9:9:9 @ @[9]:", PLAIN },     /* syslog, journald */
+    { "9-9-9T9:9:9+9 @ @[9]:", PLAIN },
+    { "9-9-9T9:9:9.9+9:9 @ @[9]:", PLAIN },
+    { "- @ - ", AFTER },   /* Python's logging */
+    { "- ", AFTER },
+    { "[PG * Rank 9]", PLAIN },
+    { "[PG @ (*) Rank 9]", PLAIN },
+    { "[!9 9:9:9.9 @:9]", GLOG },
+    { "!9 9:9:9.9_9 @:9]", GLOG },
+    { "[9-9-9T9:9:9.9Z]", PLAIN },
+    { "9-9-9T9:9:9.9+9:9", PLAIN },
+    { "9-9-9T9:9:9.9Z", PLAIN },
+    { "9-9-9T9:9:9Z", PLAIN },
+    { "9-9-9 9:9:9.9: ! @:9]", GLOG },
+    { "9-9-9 9:9:9.9:", PLAIN },
+    { "9-9-9 9:9:9,9", PLAIN },
+    { "9-9-9 9:9:9.9", PLAIN },
+    { "9-9-9 9:9:9", PLAIN },
+    { "9-9-9T9:9:9.9", PLAIN },
+    { "[9-9-9 9:9:9,9]", PLAIN },
+    { "[9-9-9 9:9:9.9]", PLAIN },
+    { "[9-9-9 9:9:9 @]", PLAIN },
+    { "[9-9-9, 9:9:9 @]", PLAIN },       /* Airflow */
+    { "{@:9}", PLAIN },
+    { "[9-9-9 9:9:9]", PLAIN },
+    { "[9/9 9:9:9 @]:", PLAIN },
+    { "[9/9 9:9:9]", PLAIN },
+    { "[9/9/9 9:9:9]", PLAIN },
+    { "9/9/9 9:9:9", PLAIN },
+    { "9-9 9:9:9", PLAIN },
+    { "[9:9:9]", PLAIN },
+    { "[9:9:9.9]", PLAIN },
+    { "9:9:9.9", PLAIN },
+    { "9:9:9,9", PLAIN },
+    { "[@:9]", PLAIN },
+    { "@:9] ", PLAIN },
+    { "9-9-9T9:9:9,9", PLAIN },
+    { "@ MODEL_LOG - ", WHO },
+    { "[@|@:9]", PLAIN },
+    { "[@:9:@]", PLAIN },
+    { "|_@_| @:@:9 - ", PLAIN },
+    { "@:@:9 - ", PLAIN },
+    { "[_ERROR]", PLAIN },
+    { "[_INFO]", PLAIN },
+    { "[_WARNING]", PLAIN },
+    { "stderr F", PLAIN },
+    { "stdout F", PLAIN },
+    { "[stderr]", PLAIN },
+    { "[stdout]", PLAIN },
+    { "stderr:", PLAIN },
 };
 
 static const struct { const char *word; char level; } levels[] = {
@@ -122,15 +136,36 @@ static size_t take_level(struct dg_line *l, const char *s)
     return 0;
 }
 
+static bool is_letter(char c)
+{
+    return dg_is_word(c) && !dg_is_digit(c);
+}
+
+/* srun --label pads the number; `15: ` is no line's number then. */
+static size_t take_task(struct dg_line *l, const char *s)
+{
+    const char *p = dg_blank(s);
+    long task;
+    if (p - s > 4 || !dg_number(&p, &task) || task > 99999 || *p != ':'
+        || (p[1] && p[1] != ' '))
+        return 0;
+    l->at.source = mix(l->at.source, s, (size_t)(p - s));
+    return (size_t)(p + 1 - s);
+}
+
 static size_t take_one(struct dg_line *l, const char *s)
 {
-    size_t n;
+    size_t n = take_task(l, s);
+    if (n)
+        return n;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if (!(n = dg_shape(shapes[i].shape, s)))
+        if ((shapes[i].kind == AFTER && s == l->s)
+            || (*shapes[i].shape == '@' && !is_letter(*s))
+            || !(n = dg_shape(shapes[i].shape, s)))
             continue;
-        if (shapes[i].glog)
+        if (shapes[i].kind == GLOG)
             take_glog(l, s, n);
-        if (shapes[i].who)
+        if (shapes[i].kind == WHO)
             l->at.source = mix(l->at.source, s, n);
         return n;
     }
@@ -177,19 +212,13 @@ void dg_take_prefix(struct dg_line *l)
     /* quoted text */
     if (dg_starts(s, "> ") && !dg_starts(s, "> python") && !dg_starts(s, "> set "))
         s = l->body = s + 2;
-    /* srun --label pads the number; only at the very start */
-    const char *p = dg_blank(s);
-    long task;
-    if (p - s < 5 && dg_is_digit(*p) && dg_number(&p, &task) && *p == ':'
-        && (p[1] == ' ' || !p[1]) && task < 100000) {
-        l->at.source = mix(0, s, (size_t)(p - s));
-        s = l->body = p + 1 + (p[1] == ' ');
-    }
     /* Blanks belong to what follows, which may be indented code; only after
      * a level they are padding. */
     for (int i = 0; i < 8; i++) {
-        const char *from = l->level && s[-1] == ' ' ? dg_blank(s) : s;
-        if (!(n = take_one(l, from)))
+        const char *from = s;
+        if (!(n = take_one(l, from)) && l->level && s[-1] == ' ')
+            n = take_one(l, from = dg_blank(s));
+        if (!n)
             break;
         s = from + n;
         if (*s == ' ' && s[-1] != ' ')

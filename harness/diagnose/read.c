@@ -27,7 +27,7 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_FRAME, "current device:" }, { DG_G_FRAME, "Check failed:" },
     { DG_G_FRAME, "Check failure stack trace" }, { DG_G_FRAME, "    at " },
     { DG_G_FRAME, "watchdog" }, { DG_G_FRAME, "Unexpected Event status" },
-    { DG_G_FRAME, "Source file: " }, { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, ": RuntimeError" },
+    { DG_G_FRAME, "Source file: " }, { DG_G_FRAME, ".jl:" }, { DG_G_FRAME, "in file '" }, { DG_G_FRAME, ": RuntimeError" },
     { DG_G_FRAME, ": AcceleratorError" }, { DG_G_TRACE, "hread 0x" },
     { DG_G_NUMBER, "CUDA error" }, { DG_G_NUMBER, "cuda runtime error" },
     { DG_G_NUMBER, "CUDA failure" }, { DG_G_NUMBER, "Cuda failure" },
@@ -36,6 +36,8 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_NUMBER, "== cudaSuccess" }, { DG_G_NUMBER, "HIP error" },
     { DG_G_NUMBER, "THCudaCheck FAIL" }, { DG_G_NUMBER, "CudaAPIError" },
     { DG_G_NUMBER, "CUDA Runtime error" }, { DG_G_NUMBER, "hipError" },
+    { DG_G_FRAME, " File: " }, { DG_G_FRAME, " Line: " },
+    { DG_G_NUMBER, "CUDA status error" }, { DG_G_NUMBER, "; Error code: [" },
     { DG_G_STATUS, "CUBLAS_STATUS_" }, { DG_G_STATUS, "CUDNN_STATUS_" },
     { DG_G_STATUS, "CUSOLVER_STATUS_" }, { DG_G_STATUS, "CUSPARSE_STATUS_" },
     { DG_G_STATUS, "CURAND_STATUS_" }, { DG_G_STATUS, "CUFFT_" },
@@ -159,8 +161,12 @@ static bool is_prompt(const char *s)
     return (*s == '$' || *s == '>' || *s == '%' || *s == '#') && s[1] == ' ';
 }
 
+enum { MOST_HITS = 64 };
+
+static void take_strings(struct dg *d, char *s);
+
 /* A clean line, NUL-ended. */
-static void take_clean(struct dg *d, const char *s, size_t n,
+static void take_clean(struct dg *d, char *s, size_t n,
                        const struct dg_hit *hits, size_t n_hits)
 {
     struct dg_line l = { .s = s, .n = n, .hits = hits, .n_hits = n_hits,
@@ -174,8 +180,54 @@ static void take_clean(struct dg *d, const char *s, size_t n,
     l.at.line = d->line;
     dg_take_prefix(&l);
     dg_take_learned(d, &l);
+    if (dg_starts(l.body, "{\"") && strstr(l.body, "\":\"")) {
+        take_strings(d, s + (l.body - s));
+        return;
+    }
     l.at.run = d->run;
     recognise(d, &l);
+}
+
+/* One string of JSON, decoded in place, which never makes it longer; what
+ * follows it. */
+static char *decode(char *s)
+{
+    char *to = s;
+    for (; *s && *s != '"'; s++) {
+        unsigned code;
+        if (*s != '\\' || !s[1]) {
+            *to++ = *s;
+        } else if (*++s == 'u' && sscanf(s + 1, "%4x", &code) == 1
+                   && strspn(s + 1, "0123456789abcdefABCDEF") >= 4) {
+            *to++ = code < 0x80 ? (char)code : '?';
+            s += 4;
+        } else {
+            *to++ = *s == 'n' ? '\n' : *s == 't' ? '\t' : *s == 'r' ? ' ' : *s;
+        }
+    }
+    s += *s == '"';
+    *to = '\0';
+    return s;
+}
+
+/* A record in JSON: the lines in its strings, where there is more than a
+ * word. */
+static void take_strings(struct dg *d, char *s)
+{
+    struct dg_hit hits[MOST_HITS];
+    while ((s = strchr(s, '"'))) {
+        char *line = ++s, *stop;
+        s = decode(s);
+        bool lines = strchr(line, '\n') != NULL;
+        for (; line; line = stop) {
+            if ((stop = strchr(line, '\n')))
+                *stop++ = '\0';
+            size_t n = strlen(line);
+            size_t n_hits = dg_words_find(d->words, line, n, hits, MOST_HITS);
+            if (n && (lines || n_hits))
+                take_clean(d, line, n, hits, n_hits);
+        }
+    }
 }
 
 /* Takes out escape sequences, NULs (of UTF-16 too) and other control
@@ -204,8 +256,6 @@ static size_t clean(char *s, size_t n)
     return to;
 }
 
-enum { MOST_HITS = 64 };
-
 static void take_line(struct dg *d, char *s, size_t n)
 {
     struct dg_hit hits[MOST_HITS];
@@ -224,6 +274,8 @@ static void take_line(struct dg *d, char *s, size_t n)
         return;
     }
     n = clean(s, n);
+    if (n && s[n - 1] == '\r')         /* of UTF-16 */
+        s[--n] = '\0';
     for (char *end = s + n; s <= end;) {
         char *cut = memchr(s, '\r', (size_t)(end - s));
         char *stop = cut ? cut : end;
@@ -231,7 +283,9 @@ static void take_line(struct dg *d, char *s, size_t n)
         if (stop > s || !cut) {
             n_hits = dg_words_find(d->words, s, (size_t)(stop - s), hits,
                                    MOST_HITS);
-            take_clean(d, s, (size_t)(stop - s), hits, n_hits);
+            /* a terminal wrote over it: a progress bar, unless it is known */
+            if (!cut || n_hits)
+                take_clean(d, s, (size_t)(stop - s), hits, n_hits);
         }
         s = stop + 1;
     }

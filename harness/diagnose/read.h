@@ -34,6 +34,7 @@ struct dg_line {
 struct dg_open {
     bool used, wants_code, wants_next;
     bool reversed;                      /* innermost frame first */
+    size_t indent;                      /* of the whole, as in quoted text */
     uint32_t source;
     unsigned long touched, stray;
     enum dg_language language;
@@ -68,6 +69,8 @@ struct dg {
     size_t flood_head_n, flood_tail_n;  /* 0: none */
     unsigned long *flood_count;
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
+    char label[400];                    /* "File: PATH", before "Line: N" */
+    unsigned long label_line;
     unsigned long last_site_line;       /* a ggml site's code follows */
     int site_trace;
 };

@@ -119,7 +119,8 @@ static const char *command(const char *s)
     for (int i = 0; i < 100 && p[i]; i++)
         if ((p[i] == '$' || p[i] == '#') && p[i + 1] == ' ') {
             const char *at = memchr(p, '@', (size_t)i);
-            return at || !i ? p + i + 2 : NULL;
+            /* alone, root's prompt looks like a remark */
+            return at || (!i && is_command(p + 2)) ? p + i + 2 : NULL;
         }
     return NULL;
 }

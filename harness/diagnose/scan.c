@@ -95,6 +95,13 @@ size_t dg_shape(const char *shape, const char *s)
             if (s == was)
                 return 0;
             break;
+        case '#':       /* a numbered machine: node07, gpu-a3.site-2 */
+            while (dg_is_word(*s) || *s == '-' || *s == '.')
+                s++;
+            if (s == was || !dg_is_digit(s[-1]) || !dg_is_word(*was)
+                || dg_is_digit(*was))
+                return 0;
+            break;
         case '!':
             if (!*s || !strchr("DIWEF", *s++))
                 return 0;
@@ -167,7 +174,8 @@ static bool has_ending(const char *s, const char *end)
 static const char *const between[] = {
     ":", "(", " line ", ", line ", " line:", ", line: ", " @ ", ":line ",
     " line=", ", line=", " ; line=", "' line ", "\" line ", "', line ",
-    "\", line ", " ", ": ", " at line ", " (line ",
+    "\", line ", " ", ": ", " at line ", " (line ", ">, line ", "> line ",
+    "' in line ",
 };
 
 static bool line_follows(const char *s, long *line)
@@ -195,6 +203,16 @@ bool dg_find_site(const char *s, char *file, size_t size, long *line)
             end++;
         while (end > before && strchr(".:", end[-1]))
             end--;
+        if (has_ending(before, end)) {
+            dg_copy(file, size, before, end);
+            return true;
+        }
+    }
+    /* file: PATH : function() : line: N */
+    const char *number = NULL;
+    if ((before = dg_after(s, "file: ")) && (number = dg_after(before, "line: "))
+        && dg_number(&number, line)) {
+        const char *end = before + strcspn(before, " ");
         if (has_ending(before, end)) {
             dg_copy(file, size, before, end);
             return true;

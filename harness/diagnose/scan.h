@@ -26,8 +26,9 @@ bool dg_number(const char **s, long *value);
 bool dg_triple(const char *s, long out[3]);
 
 /* The shape of a prefix at s: its length, or 0. In a shape 9 stands for
- * digits, @ for a name, ! for a level's letter, _ for any blanks, * for anything up to the next
- * character of the shape; all else for itself. */
+ * digits, @ for a name, # for a name that ends in a digit, ! for a level's
+ * letter, _ for any blanks, * for anything up to the next character of the
+ * shape; all else for itself. */
 size_t dg_shape(const char *shape, const char *s);
 
 /* The path that ends before `end`, not before `start`: walks back over what

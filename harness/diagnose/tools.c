@@ -41,28 +41,6 @@ titles[] = {
     { "Use-after-free", OOB }, { "Invalid  __", OOB },
 };
 
-static bool take_title(struct dg *d, struct dg_line *l, const char *s)
-{
-    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
-        const char *at = strstr(s, titles[i].word), *end;
-        if (!at || at - s > 60)
-            continue;
-        struct dg_record *r = add(d, l, "compute-sanitizer");
-        if (!r)
-            return true;
-        if (titles[i].kind == RACE)
-            at = s;
-        end = strstr(at, " of size");
-        DG_COPY(r->title, at, end ? end : strstr(at, " at 0x"));
-        r->race = titles[i].kind == RACE;
-        r->uninitialised = titles[i].kind == INIT;
-        r->barrier = titles[i].kind == BARRIER;
-        r->misaligned = strstr(r->title, "isaligned") != NULL;
-        return true;
-    }
-    return false;
-}
-
 /* at 0xb0 in KERNEL | at KERNEL+0x9c0 in FILE:LINE | at 0x98 in FILE:LINE:K */
 static void take_at(struct dg_record *r, const char *s)
 {
@@ -100,6 +78,32 @@ static void take_threads(struct dg_record *r, const char *s)
         r->has_thread = dg_triple(thread, r->thread);
     if (block && !r->has_block)
         r->has_block = dg_triple(block, r->block);
+}
+
+static bool take_title(struct dg *d, struct dg_line *l, const char *s)
+{
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        const char *at = strstr(s, titles[i].word), *end;
+        if (!at || at - s > 60)
+            continue;
+        struct dg_record *r = add(d, l, "compute-sanitizer");
+        if (!r)
+            return true;
+        if (titles[i].kind == RACE)
+            at = s;
+        end = strstr(at, " of size");
+        DG_COPY(r->title, at, end ? end : strstr(at, " at 0x"));
+        r->race = titles[i].kind == RACE;
+        r->uninitialised = titles[i].kind == INIT;
+        r->barrier = titles[i].kind == BARRIER;
+        r->misaligned = strstr(r->title, "isaligned") != NULL;
+        if (r->race && (at = dg_after(s, " access at ")))
+            take_at(r, at);
+        if (r->race)
+            take_threads(r, s);
+        return true;
+    }
+    return false;
 }
 
 /* ========= simgpu: TEXT (error N) in kernel K */

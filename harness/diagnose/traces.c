@@ -242,7 +242,7 @@ static bool is_carets(const char *s)
 static void take_python(struct dg *d, struct dg_open *o, struct dg_line *l)
 {
     const char *s = dg_blank(l->body);
-    bool indented = s - l->body >= 2;
+    bool indented = (size_t)(s - l->body) >= 2 + o->indent;
     if (take_file(o, s)) {
         o->touched = l->at.line;
         return;
@@ -260,7 +260,6 @@ static void take_python(struct dg *d, struct dg_open *o, struct dg_line *l)
     }
     if (dg_has_frames(o) && dg_take_exception(d, o, l, s))
         return;
-    o->wants_code = false;
     if (++o->stray > MOST_STRAY)
         finish(d, o, NULL);
 }
@@ -311,6 +310,7 @@ static void take_header(struct dg *d, struct dg_line *l)
     DG_COPY(d->head, l->body, fits ? word : l->body);
     d->head_line = l->at.line;
     struct dg_open *o = start(d, l, language_of(l->body));
+    o->indent = strspn(l->body, " ");
     o->trace.ignored = d->ignored_line && l->at.line - d->ignored_line < 3;
 }
 

@@ -91,7 +91,7 @@ def text():
            "## An error code\n",
            "The old number is the one of CUDA 10.0 and earlier.\n",
            table(["code", "old", "name", "sticky", "cause", "meaning"],
-                 [[r["code"], r.get("old", ""), r["name"],
+                 [[r.get("code", ""), r.get("old", ""), r["name"],
                    r.get("sticky", ""), r["cause"], r["say"]]
                   for r in RULES["error"]]),
            "## A library's status\n",
@@ -144,7 +144,7 @@ def questions():
          "then order is the fault", {"race": ["hidden by blocking"]}),
         ("Does a tool name\nthe kernel?", "its record says what it did", tool),
         ("Which error code\nis first?", "it tells the class of fault",
-         leaves("error", lambda r: r["code"])),
+         leaves("error", lambda r: r.get("code", r["name"]))),
         ("Only a library's\nstatus?", "a victim, or memory",
          leaves("status", lambda r: r["name"].replace("_STATUS", ""))),
     ]
