@@ -13,7 +13,6 @@
 
 #define NARROWEST_CHART 16
 #define WIDEST_NAME 24
-#define HOST_LANE 1                     /* trace.c */
 
 struct line {
     const struct fl_json *host, *check, *kernel;        /* slices, or NULL */
@@ -85,18 +84,16 @@ static void gather(struct timeline *t)
     }
 }
 
-/* The line of an instant: of the fault the launch whose kernel it cut short,
- * else, and of the report, the last call that had begun. */
+/* The line of an instant: its launch's; else the last call that had begun. */
 static size_t line_of(const struct timeline *t, const struct fl_json *instant)
 {
+    long long launch = launch_of(instant);
     size_t last = 0;
     for (size_t i = 0; i < t->n; i++) {
-        const struct line *l = &t->lines[i];
-        if (instant == t->fault && l->kernel && !is(l->kernel, "cat", "kernel")
-            && fl_json_integer(l->kernel, "tid", 0)
-               == fl_json_integer(instant, "tid", 0))
+        const struct fl_json *host = t->lines[i].host;
+        if (launch && launch_of(host) == launch && is(host, "cat", "launch"))
             return i;
-        if (begin_of(l->host) <= begin_of(instant))
+        if (begin_of(host) <= begin_of(instant))
             last = i;
     }
     return last;

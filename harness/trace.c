@@ -42,12 +42,8 @@ static void open_event(struct trace *tr, const char *phase, const char *name,
     put_us(tr, "ts", at_ns - tr->start_ns);
 }
 
-static void put_slice(struct trace *tr, const char *name, const char *category,
-                      int lane, int64_t from, int64_t to,
-                      const struct fl_event *e)
+static void put_args(struct trace *tr, const struct fl_event *e)
 {
-    open_event(tr, "X", name, category, lane, from);
-    put_us(tr, "dur", to > from ? to - from : 0);
     fl_json_open(&tr->out, "args", '{');
     fl_json_put_string(&tr->out, "file", fl_source_path(e->site->file));
     fl_json_put_integer(&tr->out, "line", e->site->line);
@@ -55,14 +51,26 @@ static void put_slice(struct trace *tr, const char *name, const char *category,
     if (e->is_launch)
         fl_json_put_integer(&tr->out, "launch", e->launch);
     fl_json_close(&tr->out, '}');
+}
+
+static void put_slice(struct trace *tr, const char *name, const char *category,
+                      int lane, int64_t from, int64_t to,
+                      const struct fl_event *e)
+{
+    open_event(tr, "X", name, category, lane, from);
+    put_us(tr, "dur", to > from ? to - from : 0);
+    put_args(tr, e);
     fl_json_close(&tr->out, '}');
 }
 
+/* e: the launch or call that it belongs to, or NULL. */
 static void put_instant(struct trace *tr, const char *name, int lane,
-                        int64_t at)
+                        int64_t at, const struct fl_event *e)
 {
     open_event(tr, "i", name, name, lane, at);
     fl_json_put_string(&tr->out, "s", "g");
+    if (e)
+        put_args(tr, e);
     fl_json_close(&tr->out, '}');
 }
 
@@ -167,11 +175,13 @@ bool fl_trace_write(struct fl_run *run, const char *path)
         while (!(e->is_launch && e->launch == t->beacon->launch))
             if (++e == t->events + t->n_events)
                 break;
-        put_instant(&tr, "fault", e < t->events + t->n_events
-                    ? stream_lane(&tr, e->stream) : HOST_LANE, fault);
+        bool found = e < t->events + t->n_events;
+        put_instant(&tr, "fault", found ? stream_lane(&tr, e->stream)
+                                        : HOST_LANE, fault, found ? e : NULL);
     }
     if (t->report.code)
-        put_instant(&tr, "report", HOST_LANE, t->report.time_ns);
+        put_instant(&tr, "report", HOST_LANE, t->report.time_ns,
+                    &t->events[t->report.event]);
     fl_json_close(&tr.out, ']');
     put_about(&tr);
     fl_json_close(&tr.out, '}');

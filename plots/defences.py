@@ -72,7 +72,7 @@ def draw(run):
     for y, scenario in enumerate(scenarios):
         here = [n for n in names if n in found[scenario]]
         for i, name in enumerate(here):
-            at = y + (i - (len(here) - 1) / 2) * 0.62 / max(most - 1, 1)
+            at = y + (i - (len(here) - 1) / 2) * min(0.24, 0.62 / most)
             draw_point(ax, at, found[scenario][name].cost,
                        *looks.get(name, (style.MUTED, "p")), span)
     ax.axvline(0, color=style.INK, linewidth=1, zorder=1)

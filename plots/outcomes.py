@@ -1,6 +1,9 @@
 """What becomes of every planted fault under every strategy: a row a scenario,
 a column a strategy, a cell coloured by outcome. Trials that did not end alike
 share their cell. A letter says the same as the colour."""
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+
 import data
 import style
 from style import plt
@@ -11,15 +14,15 @@ OUTCOMES = {
     "exact": ("E", style.GREEN), "late": ("L", style.SKY),
     "misattributed": ("M", style.VERMILION), "hidden": ("H", style.PURPLE),
     "silent": ("S", style.SLATE), "benign": ("B", "#b5bac2"),
-    "hang": ("h", style.YELLOW), "crash": ("c", style.ORANGE),
+    "hang": ("T", style.YELLOW), "crash": ("C", style.ORANGE),
     "skipped": ("-", None), "broken": ("!", None),
 }
 LEGEND = {
     "exact": "exact: names the launch", "late": "late: claims nothing",
     "misattributed": "misattributed: blames another",
     "hidden": "hidden: did not happen", "silent": "silent: wrong data, no "
-    "report", "benign": "benign: right data, no report", "hang": "hang",
-    "crash": "crash", "skipped": "skipped", "broken": "broken",
+    "report", "benign": "benign: right data, no report", "hang": "hang: ended "
+    "at the time limit", "crash": "crash", "skipped": "skipped", "broken": "broken",
 }
 
 
@@ -33,17 +36,27 @@ def order(outcome):
     return known.index(outcome) if outcome in known else len(known)
 
 
-def draw_cell(ax, x, y, rows):
+def draw_cell(ax, x, y, rows, areas):
+    """Adds the parts of the cell to areas, {outcome: [rectangles]}."""
     left, counts = x - 0.5, data.outcome_counts(rows)
     for outcome in sorted(counts, key=order):
         share = counts[outcome] / len(rows)
         letter, fill = look(outcome)
-        ax.add_patch(plt.Rectangle((left, y - 0.5), share, 1, facecolor=fill,
-                                   linewidth=0))
+        areas.setdefault(outcome, []).append(
+            [(left, y - 0.5), (left + share, y - 0.5),
+             (left + share, y + 0.5), (left, y + 0.5), (left, y - 0.5)])
         if share >= 0.2:
             ax.text(left + share / 2, y, letter, ha="center", va="center",
                     fontsize=8, color=style.on(fill))
         left += share
+
+
+def draw_areas(ax, areas):
+    """One path an outcome: a cell each would make a large file."""
+    for outcome, rectangles in areas.items():
+        path = Path.make_compound_path(*(Path(r, closed=True)
+                                         for r in rectangles))
+        ax.add_patch(PathPatch(path, facecolor=look(outcome)[1], linewidth=0))
 
 
 def legend(fig, seen):
@@ -63,14 +76,16 @@ def draw(run):
     lines = -(-len(seen) // 3)
     height = 1.75 + 0.235 * len(scenarios) + 0.22 * lines
     fig, ax = plt.subplots(figsize=(style.WIDTH, height))
+    areas = {}
     for y, scenario in enumerate(scenarios):
         for x, strategy in enumerate(strategies):
             rows = run.cell(scenario, strategy)
             if rows:
-                draw_cell(ax, x, y, rows)
+                draw_cell(ax, x, y, rows, areas)
             else:
                 ax.text(x, y, "not run", ha="center", va="center", fontsize=7,
                         color=style.MUTED, style="italic")
+    draw_areas(ax, areas)
     for i in range(len(strategies) + 1):
         ax.axvline(i - 0.5, color=style.PAPER, linewidth=2.5, zorder=3)
     for i in range(len(scenarios) + 1):

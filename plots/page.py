@@ -261,6 +261,12 @@ def model_section(run, drawn):
         ["strategy", "cells", "missed", "predicted step / measured",
          "worst miss", "predicted", "measured"], model_rows(points))
     out += model_failures(points)
+    if run.is_simulated():
+        out += ["One thing that the model does not have: on simgpu a host "
+                "thread that waits works for the device meanwhile "
+                "([simgpu.md](simgpu.md)), so host and device are not two "
+                "there, and waiting for short kernels can be cheaper than "
+                "handing them over.", ""]
     if left_out:
         out += ["Not predicted: " + "; ".join(
             f"`{s}` ({why})" for s, why in left_out.items()) + ".", ""]

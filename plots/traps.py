@@ -14,7 +14,8 @@ NO_TRIAL = ("skipped", "broken")
 # Of the device, for good: cudaError_t that leave the context unusable.
 STICKY = {700, 702, 710, 714, 715, 716, 717, 718, 719}
 
-# What blocking comes to, by what most of its trials ended as.
+# What blocking comes to, by what most of its trials ended as. `hidden` counts
+# where it is blocking that hides: all its trials, and not all without it.
 VERDICTS = [
     ("right", ("exact",), "Where blocking is right",
      "The report names the launch that faulted."),
@@ -28,6 +29,8 @@ VERDICTS = [
      "`benign` did not."),
     ("stops", ("hang", "crash"), "Where the program does not come back",
      "It was ended from outside, or by itself."),
+    ("never", (), "Where the fault never happened",
+     "In no trial of this set, blocking or not."),
 ]
 
 
@@ -76,7 +79,12 @@ def stability(rows):
 def verdict(run, scenario):
     """The VERDICTS' key of most trials under the advice; None without any."""
     rows = trials(run, scenario, ADVICE)
-    kinds = Counter(key for r in rows for key, outcomes, *_ in VERDICTS
+    struck = [r for r in rows if r.get("outcome") != "hidden"]
+    if rows and not struck:
+        free = trials(run, scenario, PLAIN)
+        return "hides" if any(r.get("outcome") != "hidden" for r in free) \
+            else "never"
+    kinds = Counter(key for r in struck for key, outcomes, *_ in VERDICTS
                     if r.get("outcome") in outcomes)
     return kinds.most_common(1)[0][0] if kinds else None
 
@@ -132,13 +140,15 @@ def told(rows, strategy):
     far = middle(same, "launches_between")   # `22`, `4 (1 to 7)`, `-`
     text = f"under `{strategy}` {share(len(same), len(rows))} trials "
     if outcome == "exact":
-        return text + f"named the launch in `{true or '?'}`"
-    text += "blamed" if outcome == "misattributed" else "were told in"
-    text += f" `{where or '?'}`"
-    if true and far != "-":
-        text += f", {far} {'launch' if far == '1' else 'launches'} after the " \
-            f"one in `{true}`"
-    return text
+        text += f"named the launch in `{true or '?'}`"
+    else:
+        text += "blamed" if outcome == "misattributed" else "were told in"
+        text += f" `{where or '?'}`"
+        if true and far != "-":
+            text += f", {far} {'launch' if far == '1' else 'launches'} after " \
+                f"the one in `{true}`"
+    others = [r for r in rows if r.get("outcome") != outcome]
+    return text + (f" ({data.outcome_text(others)})" if others else "")
 
 
 def claim(run, scenario):

@@ -1,30 +1,35 @@
 /* See lookup.h. */
 #include "lookup.h"
 
+#include <stdlib.h>
+
+/* Its own for each scenario: a process may step several by turns. */
 void *lookup_setup(struct fl_trial *t, int64_t bad_row)
 {
-    static struct lookup l;
+    struct lookup *l = calloc(1, sizeof *l);
 
-    net_create(t, &l.net);
-    l.in = new_inputs(t, TOKENS);
-    l.memory = new_floats(t, ROWS * DIM, 1);
-    upload_floats(t, &l.memory);
-    l.x = device_floats(t, TOKENS * DIM);
-    l.recalled = device_floats(t, TOKENS * DIM);
-    fl_must(t, cudaMalloc((void **)&l.range, 2 * sizeof *l.range));
-    fl_must(t, cudaHostAlloc((void **)&l.host_range, 2 * sizeof *l.range,
+    if (!l)
+        fl_broken(t, "no memory for the scenario");
+    net_create(t, &l->net);
+    l->in = new_inputs(t, TOKENS);
+    l->memory = new_floats(t, ROWS * DIM, 1);
+    upload_floats(t, &l->memory);
+    l->x = device_floats(t, TOKENS * DIM);
+    l->recalled = device_floats(t, TOKENS * DIM);
+    fl_must(t, cudaMalloc((void **)&l->range, 2 * sizeof *l->range));
+    fl_must(t, cudaHostAlloc((void **)&l->host_range, 2 * sizeof *l->range,
                              cudaHostAllocDefault));
     for (int b = 0; b < STEPS; b++) {
-        l.neighbour[b] = new_indices(t, TOKENS);
+        l->neighbour[b] = new_indices(t, TOKENS);
         for (int i = 0; i < TOKENS; i++)
-            l.neighbour[b].host[i] = random_below(t, ROWS);
+            l->neighbour[b].host[i] = random_below(t, ROWS);
     }
-    l.bad_token = (int)random_below(t, TOKENS);
-    l.bad_row = bad_row;
-    l.twin_row = l.neighbour[BAD_STEP].host[l.bad_token];
+    l->bad_token = (int)random_below(t, TOKENS);
+    l->bad_row = bad_row;
+    l->twin_row = l->neighbour[BAD_STEP].host[l->bad_token];
     if (fl_variant(t) != FL_HEALTHY)
-        l.neighbour[BAD_STEP].host[l.bad_token] = bad_row;
-    return &l;
+        l->neighbour[BAD_STEP].host[l->bad_token] = bad_row;
+    return l;
 }
 
 PROGRAM static void lookup_load(struct fl_trial *t, struct lookup *l,

@@ -95,7 +95,8 @@ static bool has_garbage(const char *s)
     return false;
 }
 
-static void keep(struct dg *d, struct dg_assertion *a)
+/* Returns where it is counted, or NULL: there is no room for it. */
+static unsigned long *keep(struct dg *d, struct dg_assertion *a)
 {
     struct dg_facts *f = d->facts;
     f->assertion_lines++;
@@ -103,15 +104,50 @@ static void keep(struct dg *d, struct dg_assertion *a)
     for (size_t i = 0; i < f->n_assertions; i++)
         if (same(&f->assertions[i], a)) {
             f->assertions[i].count++;
-            return;
+            return &f->assertions[i].count;
         }
     if (f->n_assertions == sizeof f->assertions / sizeof *f->assertions)
-        return;
+        return NULL;
     if (strcmp(a->function, "unknown"))
         dg_short_name(a->function, a->kernel, sizeof a->kernel);
     a->garbage = has_garbage(a->said);
     a->count = 1;
-    f->assertions[f->n_assertions++] = *a;
+    f->assertions[f->n_assertions] = *a;
+    return &f->assertions[f->n_assertions++].count;
+}
+
+/* Remembers the line, if it is one assertion and nothing else. */
+static void expect_flood(struct dg *d, const struct dg_line *l,
+                         const char *block, const char *word,
+                         unsigned long *count)
+{
+    size_t head = (size_t)(block - l->s), tail = l->n - (size_t)(word - l->s);
+    d->flood_head_n = 0;
+    if (!count || head >= sizeof d->flood_head || tail >= sizeof d->flood_tail
+        || !dg_starts(block, "block: ["))
+        return;
+    memcpy(d->flood_head, l->s, head);
+    memcpy(d->flood_tail, word, tail);
+    d->flood_head_n = head;
+    d->flood_tail_n = tail;
+    d->flood_count = count;
+}
+
+bool dg_repeats(struct dg *d, const char *s, size_t n)
+{
+    size_t head = d->flood_head_n, tail = d->flood_tail_n;
+    if (!head || n < head + tail || n > head + tail + 80
+        || memcmp(s, d->flood_head, head)
+        || memcmp(s + n - tail, d->flood_tail, tail))
+        return false;
+    const char *end = s + n - tail;
+    for (const char *p = s + head; p < end; p++)
+        if (!*p || !strchr("0123456789block: thread[],", *p))
+            return false;
+    ++*d->flood_count;
+    d->facts->assertion_lines++;
+    dg_this_run(d)->lines++;
+    return true;
 }
 
 /* Numba's debug kernels raise in Python, with the thread in the text. */
@@ -142,6 +178,7 @@ void dg_take_assertion(struct dg *d, struct dg_line *l)
 {
     if (!(l->groups & 1u << DG_G_ASSERTION))
         return;
+    d->flood_head_n = 0;
     const char *s = l->body;
     for (int i = 0; i < 64 && s; i++) {     /* lines may be glued together */
         struct dg_assertion a = { .at = l->at };
@@ -152,6 +189,7 @@ void dg_take_assertion(struct dg *d, struct dg_line *l)
         const char *word = strcasestr(s, "assertion "), *rest;
         if (!word || !(rest = take_expression(&a, word + strlen("assertion "))))
             return;
+        rest += *rest == '.';           /* another may follow at once */
         const char *body = body_of(s, word + 10), *thread;
         if (!quote(word + 10) && !(body && dg_starts(body, "block")))
             return;
@@ -162,10 +200,12 @@ void dg_take_assertion(struct dg *d, struct dg_line *l)
             if ((thread = dg_after(body, "thread: ")) && thread < word
                 && dg_triple(thread, a.thread))
                 a.has_thread = true;
-            if (take_head(&a, s, body))
-                keep(d, &a);
+            if (take_head(&a, s, body)) {
+                unsigned long *count = keep(d, &a);
+                if (!i && a.has_thread && !strstr(rest, "ssertion "))
+                    expect_flood(d, l, body, word, count);
+            }
         } else if (error && error < word && take_head(&a, error, word)) {
-            rest += *rest == '.';
             DG_COPY(a.said, dg_blank(rest), NULL);
             a.function[0] = '\0';
             keep(d, &a);

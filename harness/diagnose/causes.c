@@ -172,9 +172,6 @@ void dg_rank_causes(const struct dg_facts *f, const struct dg_rules *rules,
     if (!v->n_causes)
         weigh(&k, "other", 1, NULL);
     qsort(v->causes, v->n_causes, sizeof *v->causes, heavier);
-    v->ask = dg_rule_text(v->causes[0].rule, DG_ASK);
-    if (!*v->ask)
-        v->ask = NULL;
 }
 
 /* ---- victims ---- */
@@ -250,6 +247,10 @@ static bool holds_when(const struct dg_verdict *v, const char *when)
         || (dg_any_is(when, "noassert") && v->error_code == 710 && !v->assertion)
         || (dg_any_is(when, "distrust") && v->reliable != DG_YES
             && v->blocking != DG_YES)
+        || (dg_any_is(when, "nokernel") && lost(v) && !v->assertion
+            && !v->record && v->error_code != 710)
+        || (dg_any_is(when, "unsure") && v->reliable == DG_UNKNOWN
+            && v->blocking != DG_YES)
         || (dg_any_is(when, "tool") && v->record)
         || (dg_any_is(when, "notool") && !v->record);
 }
@@ -286,6 +287,10 @@ void dg_list_steps(const struct dg_facts *f, const struct dg_rules *rules,
     const char *framework = v->framework ? dg_rule_text(v->framework, DG_NAME)
                                          : "CUDA";
     const char *cmd = command(f, v, run);
+    for (size_t i = 0; i < rules->n && !v->ask; i++)
+        if (rules->rules[i].kind == DG_ASKING
+            && holds_when(v, dg_rule_text(&rules->rules[i], DG_WHEN)))
+            v->ask = dg_rule_text(&rules->rules[i], DG_SAY);
     for (size_t i = 0; i < rules->n; i++) {
         const struct dg_rule *r = &rules->rules[i];
         if (r->kind != DG_STEP || !holds_when(v, dg_rule_text(r, DG_WHEN))

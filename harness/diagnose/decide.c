@@ -182,9 +182,12 @@ static void name_frame(struct dg_verdict *v, int run)
 
 int dg_blocking_rerun(const struct dg_facts *f, int run, bool failed)
 {
-    for (size_t i = (size_t)run + 1; i < f->n_runs; i++)
-        if (f->runs[i].set && f->runs[i].failed == failed && f->runs[i].lines > 1)
+    for (size_t i = (size_t)run + 1; i < f->n_runs; i++) {
+        const struct dg_run *r = &f->runs[i];
+        /* that it went through must be seen, not only that it was meant to */
+        if (r->set && r->failed == failed && (failed || (r->shell && r->lines > 2)))
             return (int)i;
+    }
     return -1;
 }
 
@@ -319,7 +322,7 @@ static void judge_without(const struct dg_facts *f, struct dg_verdict *v,
             "earlier";
     } else if (f->launch_kernel[0] || is_opaque(v->trace)) {
         v->reliable_why = f->launch_kernel[0]
-            ? "the launcher names a kernel, but launches did not wait for it"
+            ? "the launcher names a kernel, which may only be the next victim"
             : "the line calls something as a whole";
     } else {
         v->reliable = DG_NO;

@@ -1,5 +1,4 @@
-/* Errors by name, text or number, statuses of libraries, and what says how
- * launches were made. */
+/* Errors by name, text or number, and statuses of libraries. */
 #include "harness/diagnose/read.h"
 
 #include <stdio.h>
@@ -65,6 +64,7 @@ static const char *const numbered[] = {
     "CUDA error code: ", "cudaError_t(", "cudaError_t ", "CUDA_ERROR (",
     "error code is ", "HIP error ", "HIP error: ", "CUDA error code=",
     "CUDA error: code=", "CudaAPIError: [", "LinkerError: [",
+    "execution failed with error ",
 };
 
 static const struct dg_rule *by_number(const struct dg_rules *r, long code)
@@ -107,7 +107,8 @@ static bool is_mention(const struct dg *d, const struct dg_line *l)
         && !dg_any_in("Error: |Exception: |what():", l->body);
     return hint || quiet || dg_any_in(words, l->s)
         || dg_starts(l->body, "#") || dg_starts(l->body, "//")
-        || dg_starts(l->body, "=========");
+        || (dg_starts(l->body, "=========")
+            && (f->n_records || !strstr(l->s, "Program hit ")));
 }
 
 /* Among the words of one line the first names its error. */
@@ -117,6 +118,28 @@ static const struct dg_rule *first_named(const struct dg *d,
     for (size_t i = 0; i < l->n_hits; i++)
         if (l->hits[i].id >> 16 == DG_G_ERROR)
             return &d->rules->rules[l->hits[i].id & 0xffff];
+    return NULL;
+}
+
+/* `CUDNN_STATUS_SUCCESS (8 vs. 0)`, `CUBLAS error(1)` */
+static const struct dg_rule *status_by_number(const struct dg *d, const char *s)
+{
+    static const struct { const char *word, *library; } numbered[] = {
+        { "CUBLAS_STATUS_SUCCESS (", "CUBLAS_" }, { "CUBLAS error(", "CUBLAS_" },
+        { "CUDNN_STATUS_SUCCESS (", "CUDNN_" }, { "CUDNN error(", "CUDNN_" },
+    };
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+        const char *p = dg_after(s, numbered[i].word);
+        long code;
+        if (!p || !dg_number(&p, &code))
+            continue;
+        for (size_t k = 0; k < d->rules->n; k++) {
+            const struct dg_rule *r = &d->rules->rules[k];
+            if (r->kind == DG_STATUS && dg_rule_number(r, DG_CODE, 0) == code
+                && dg_starts(dg_rule_text(r, DG_NAME), numbered[i].library))
+                return r;
+        }
+    }
     return NULL;
 }
 
@@ -150,6 +173,9 @@ static void take_status(struct dg *d, struct dg_line *l)
             return;
         }
     }
+    const struct dg_rule *rule = status_by_number(d, l->body);
+    if (rule)
+        l->error = dg_add_error(d, l, rule, dg_rule_text(rule, DG_NAME));
 }
 
 /* PyTorch's line about the documentation names the error of the line before,
@@ -233,137 +259,4 @@ void dg_take_error(struct dg *d, struct dg_line *l)
     }
     else if (l->level == 'F' && l->file[0])
         dg_add_site(d, l, l->file, l->file_line, NULL, DG_GLOG);
-}
-
-/* ---- blocking ---- */
-
-/* CUDA_LAUNCH_BLOCKING=1, ['CUDA_LAUNCH_BLOCKING'] = "1", : '1', ... */
-static int setting(const char *s)
-{
-    const char *p = dg_after(s, "LAUNCH_BLOCKING");
-    if (!p)
-        p = dg_after(s, "set cuda launch_blocking");
-    if (!p)
-        p = dg_after(s, "AMD_SERIALIZE_KERNEL");
-    if (!p)
-        return DG_UNKNOWN;
-    while (*p && strchr("'\"] \t", *p))
-        p++;
-    if (dg_starts(p, "on"))             /* cuda-gdb's */
-        return 1;
-    if (*p != '=' && *p != ':' && *p != ',')
-        return DG_UNKNOWN;
-    while (*p && strchr("=:, '\"", *p))
-        p++;
-    return *p == '1' || *p == '3' ? 1 : *p == '0' ? 0 : DG_UNKNOWN;
-}
-
-/* Advice and talk name the variable too. */
-static bool is_advice(const char *s)
-{
-    return dg_any_in("consider passing|onsider |try |Try |you can|You can|"
-                     "should set|please |Please |recommend|hint|Hint|"
-                     "for debugging|For debugging|re-run|rerun with|run with",
-                     s);
-}
-
-void dg_take_blocking(struct dg *d, struct dg_line *l)
-{
-    struct dg_run *run = dg_this_run(d);
-    const char *kernel;
-    if (!HAS(l, DG_G_BLOCKING))
-        return;
-    if (strstr(l->s, "might be asynchronously reported")) {
-        run->hints++;
-    } else if (strstr(l->s, "to enable device-side assertions")) {
-        run->dsa_notes++;
-    } else if ((kernel = dg_after(l->s, "Error launching kernel: "))) {
-        const char *end = kernel;
-        while (*end && *end != ' ')
-            end++;
-        if (!d->facts->launch_kernel[0])
-            DG_COPY(d->facts->launch_kernel, kernel, end);
-    } else if (!is_advice(l->s)) {
-        int value = setting(l->s);
-        if (value == 1)
-            run->set = true;
-        else if (value == 0)
-            run->unset = true;
-    }
-}
-
-/* ---- commands ---- */
-
-static bool is_command(const char *s)
-{
-    static const char *const words[] = {
-        "set ", "python", "py ", ".\\", "$env:", "compute-sanitizer", "julia ",
-        "torchrun", "accelerate ", "export ", "CUDA_LAUNCH_BLOCKING=",
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (dg_starts(s, words[i]))
-            return true;
-    return false;
-}
-
-/* The command of a shell's line, or NULL. */
-static const char *command(const char *s)
-{
-    if (dg_starts(s, ">>> "))
-        return NULL;
-    if ((*s == '$' || *s == '%') && s[1] == ' ')
-        return s + 2;
-    /* a prompt of Windows, or the mark of quoted text */
-    if (*s == '>' && s[1] == ' ')
-        return is_command(s + 2) ? s + 2 : NULL;
-    if (dg_starts(s, "# second run") || dg_starts(s, "# run 2"))
-        return s + 2;
-    if (dg_starts(s, "+ "))
-        return s + 2;
-    bool windows = dg_starts(s, "PS ") || (s[0] && s[1] == ':' && s[2] == '\\');
-    const char *p = *s == '(' ? dg_after(s, ") ") : s;
-    if (!p)
-        return NULL;
-    windows |= p[0] && p[1] == ':' && p[2] == '\\';
-    if (windows) {
-        p += dg_starts(p, "PS ") ? 3 : 0;
-        p += p[0] && p[1] == ':' ? 2 : 0;
-        p += strcspn(p, ">:\"*|`");
-        return *p == '>' ? dg_blank(p + 1) : NULL;
-    }
-    /* user@host:~/dir$ command; root@host:/# command; (env) $ command */
-    for (int i = 0; i < 100 && p[i]; i++)
-        if ((p[i] == '$' || p[i] == '#') && p[i + 1] == ' ') {
-            const char *at = memchr(p, '@', (size_t)i);
-            return at || !i ? p + i + 2 : NULL;
-        }
-    return NULL;
-}
-
-static bool worth_naming(const char *s)
-{
-    return dg_any_in("python|torchrun|accelerate|srun |mpirun|deepspeed|./|julia|"
-                     "th |luajit|java|cargo|Rscript|vllm |tune ", s);
-}
-
-void dg_take_command(struct dg *d, struct dg_line *l)
-{
-    struct dg_facts *f = d->facts;
-    const char *s = command(l->body);
-    bool header = dg_starts(dg_blank(l->body), "========= COMPUTE-SANITIZER")
-        || dg_starts(l->body, "========= CUDA-MEMCHECK");
-    if (!s && !header)
-        return;
-    struct dg_run *run = dg_this_run(d);
-    if (run->failed && f->n_runs < sizeof f->runs / sizeof *f->runs) {
-        dg_end_traces(d);
-        d->record = -1;
-        d->run = l->at.run = (int)f->n_runs++;
-        run = dg_this_run(d);
-        run->line = l->at.line;
-    }
-    if (header || dg_any_in("compute-sanitizer|cuda-memcheck", s ? s : ""))
-        run->sanitizer = true;
-    if (s && worth_naming(s) && !run->command[0])
-        DG_COPY(run->command, s, NULL);
 }

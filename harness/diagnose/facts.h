@@ -77,7 +77,8 @@ struct dg_run {
     unsigned long line, lines;          /* first; how many */
     bool set, unset;                    /* an explicit setting: 1, 0 */
     unsigned long hints, dsa_notes;     /* PyTorch's sentences */
-    bool sanitizer, failed;
+    bool shell;                         /* begins with a command */
+    bool failed;
     char command[200];
 };
 

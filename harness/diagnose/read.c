@@ -41,6 +41,8 @@ static const struct { enum dg_group group; const char *word; } words[] = {
     { DG_G_STATUS, "CURAND_STATUS_" }, { DG_G_STATUS, "CUFFT_" },
     { DG_G_STATUS, "ncclUnhandledCudaError" }, { DG_G_STATUS, "ncclSystemError" },
     { DG_G_STATUS, "ncclInternalError" }, { DG_G_STATUS, "ncclInvalidUsage" },
+    { DG_G_STATUS, "CUBLAS error(" }, { DG_G_STATUS, "CUDNN error(" },
+    { DG_G_NUMBER, "cuda execution failed" },
     { DG_G_STATUS, "ncclRemoteError" }, { DG_G_STATUS, "KernelException" },
     { DG_G_BLOCKING, "LAUNCH_BLOCKING" }, { DG_G_BLOCKING, "AMD_SERIALIZE_KERNEL" },
     { DG_G_BLOCKING, "might be asynchronously reported" },
@@ -212,6 +214,8 @@ static void take_line(struct dg *d, char *s, size_t n)
     if (n && s[n - 1] == '\r')
         n--;
     s[n] = '\0';
+    if (dg_repeats(d, s, n))
+        return;
     size_t n_hits = dg_words_find(d->words, s, n, hits, MOST_HITS);
     bool dirty = n && (memchr(s, '\0', n) != NULL || n_hits == MOST_HITS);
     for (size_t i = 0; i < n_hits; i++)

@@ -62,6 +62,11 @@ struct dg {
     size_t n_learned;
     unsigned long ignored_line;         /* "Exception ignored in" */
     int pytest;                         /* error whose place follows, or -1 */
+    /* The assertion read last, so that the thousands like it are only
+     * counted: what stands before its block and after its thread. */
+    char flood_head[600], flood_tail[600];
+    size_t flood_head_n, flood_tail_n;  /* 0: none */
+    unsigned long *flood_count;
     bool dsa;                           /* in a TORCH_USE_CUDA_DSA report */
     unsigned long last_site_line;       /* a ggml site's code follows */
     int site_trace;
@@ -86,6 +91,9 @@ void dg_take_learned(const struct dg *d, struct dg_line *l);
  * source and body are set anew, and *was is the source without it. */
 bool dg_learn_prefix(struct dg *d, struct dg_line *l, uint32_t *was);
 void dg_take_assertion(struct dg *d, struct dg_line *l);
+/* True if the line is the assertion read last with another block or thread;
+ * then it has been counted. */
+bool dg_repeats(struct dg *d, const char *s, size_t n);
 void dg_take_error(struct dg *d, struct dg_line *l);
 void dg_take_blocking(struct dg *d, struct dg_line *l);
 void dg_take_command(struct dg *d, struct dg_line *l);

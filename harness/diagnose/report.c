@@ -199,7 +199,7 @@ static void print_verdict(const struct dg_verdict *v, struct fl_text *t)
         : v->reliable == DG_NO ? "the stack names the wrong place"
                                : "the stack may name the wrong place";
     if (v->trace)
-        fl_text_printf(t, "; %s", trust);
+        fl_text_printf(t, "\n%s", trust);
     fl_text_puts(t, "\n\n");
 }
 

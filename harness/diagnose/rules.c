@@ -17,11 +17,12 @@ __asm__(".pushsection .rodata\n"
 
 static const char *const kinds[DG_KIND_COUNT] = {
     "error", "status", "assert", "evidence", "cause", "step", "framework",
+    "ask",
 };
 static const char *const keys[DG_KEY_COUNT] = {
     "name", "driver", "code", "old", "text", "sticky", "victim", "file",
     "expr", "kernel", "op", "calls", "cause", "or", "in", "weight", "say",
-    "ask", "do", "for", "when", "cpu",
+    "do", "for", "when",
 };
 
 static int look_up(const char *const *names, int n, const char *word,

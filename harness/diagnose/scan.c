@@ -167,7 +167,7 @@ static bool has_ending(const char *s, const char *end)
 static const char *const between[] = {
     ":", "(", " line ", ", line ", " line:", ", line: ", " @ ", ":line ",
     " line=", ", line=", " ; line=", "' line ", "\" line ", "', line ",
-    "\", line ", " ", " at line ", " (line ",
+    "\", line ", " ", ": ", " at line ", " (line ",
 };
 
 static bool line_follows(const char *s, long *line)

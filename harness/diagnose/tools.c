@@ -138,8 +138,6 @@ static void take_sanitizer(struct dg *d, struct dg_line *l)
         return;
     const char *s = dg_blank(bar + strlen("========="));
     bool nested = s - bar > (ptrdiff_t)strlen("=========") + 2;
-    if (dg_starts(s, "COMPUTE-SANITIZER") || dg_starts(s, "CUDA-MEMCHECK"))
-        dg_this_run(d)->sanitizer = true;
     if (!nested && (take_simgpu(d, l, s) || take_title(d, l, s)))
         return;
     if (!nested || !(r = current(d))) {

@@ -54,6 +54,11 @@ What [`faultlag diagnose`](diagnose.md) asks of a log, in this order, and what i
 """
 
 
+WHEN = {"noassert": "an assertion failed, its line is missing",
+        "nokernel": "the context is lost, nothing names the kernel",
+        "unsure": "whether to trust the stack is unknown"}
+
+
 def alternatives(text):
     return [a for a in text.split("|") if a]
 
@@ -101,6 +106,10 @@ def text():
                    ", ".join(alternatives(r.get("op", r.get("code", "")))),
                    r["cause"], r["weight"], r["say"]]
                   for r in RULES["evidence"]]),
+           "## What would tell\n",
+           "The first that holds is asked for.\n",
+           table(["when", "ask"], [[WHEN[r["when"]], r["say"]]
+                                   for r in RULES["ask"]]),
            "## Causes and next steps\n"]
     for cause in RULES["cause"]:
         out.append(f"### {cause['name']}\n\n{cause['say']}.\n")

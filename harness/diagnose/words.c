@@ -151,6 +151,17 @@ void dg_words_build(struct dg_words *w)
     free(go);
 }
 
+static size_t add_hit(struct dg_hit *hits, size_t n, size_t max, int id,
+                      size_t end)
+{
+    for (size_t i = 0; i < n; i++)
+        if (hits[i].id == id)
+            return n;
+    if (n < max)
+        hits[n++] = (struct dg_hit){ id, end };
+    return n;
+}
+
 size_t dg_words_find(const struct dg_words *w, const char *s, size_t n,
                      struct dg_hit *hits, size_t max)
 {
@@ -163,11 +174,8 @@ size_t dg_words_find(const struct dg_words *w, const char *s, size_t n,
         if (at < first)
             continue;
         for (int e = w->endings[at / w->n_classes]; e >= 0;
-             e = w->all[e].next) {
-            if (found == max)
-                return found;
-            hits[found++] = (struct dg_hit){ w->all[e].id, i + 1 };
-        }
+             e = w->all[e].next)
+            found = add_hit(hits, found, max, w->all[e].id, i + 1);
     }
     return found;
 }

@@ -15,7 +15,8 @@ struct dg_words *dg_words_new(void);
 void dg_words_add(struct dg_words *w, const char *word, int id);
 /* After the last word, before the first search. */
 void dg_words_build(struct dg_words *w);
-/* At most `max` hits, in the order of their ends; overlapping ones too. */
+/* At most `max` hits in the order of their ends, overlapping ones too; of each
+ * id the first. */
 size_t dg_words_find(const struct dg_words *w, const char *s, size_t n,
                      struct dg_hit *hits, size_t max);
 void dg_words_free(struct dg_words *w);

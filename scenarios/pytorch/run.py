@@ -85,7 +85,7 @@ def error_of(what):
 
 
 def judge(row, report, data):
-    """Sets outcome, and the reason where it is broken."""
+    """The outcome, and the reason where it is broken."""
     faulty = row["variant"] == "faulty"
     if report and not row.get("error_code"):
         return "broken", report["what"]

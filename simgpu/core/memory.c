@@ -316,6 +316,16 @@ bool memory_free(struct memory *m, uint64_t address, enum memory_kind kind) {
     return ok;
 }
 
+bool memory_mark(struct memory *m, uint64_t address, unsigned flag) {
+    pthread_mutex_lock(&m->lock);
+    int64_t i = table_index(&m->table, address);
+    struct allocation *a = i >= 0 ? &m->table.record[i] : NULL;
+    bool ok = a && a->address == address && !(a->flags & flag);
+    if (ok) a->flags |= flag;
+    pthread_mutex_unlock(&m->lock);
+    return ok;
+}
+
 void memory_reset(struct memory *m) {
     pthread_mutex_lock(&m->lock);
     while (m->table.n) remove_index(m, m->table.n - 1);

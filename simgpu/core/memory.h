@@ -78,6 +78,9 @@ struct allocation {
  * host memory. */
 uint64_t memory_alloc(struct memory *m, uint64_t size, enum memory_kind kind,
                       unsigned flags);
+/* Adds a flag to an allocation that does not have it yet; false if it does or
+ * there is none at the address. */
+bool memory_mark(struct memory *m, uint64_t address, unsigned flag);
 /* Makes the caller's host memory an allocation; false if it overlaps one. */
 bool memory_register(struct memory *m, void *host, uint64_t size,
                      unsigned flags);

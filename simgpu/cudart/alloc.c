@@ -33,13 +33,14 @@ static cudaError_t release(void *p, const enum memory_kind *kinds,
     if (memory_lookup(c->memory, (uint64_t)p, &a) &&
         a.address == (uint64_t)p)
         for (unsigned i = 0; i < n_kinds; i++) found |= a.kind == kinds[i];
-    if (!found) return cudaErrorInvalidValue;
+    if (!found || a.flags & ALLOC_FREED) return cudaErrorInvalidValue;
     cudaError_t error = from_status(device_wait(c->device));
     if (error != cudaSuccess) return error;
     if (graph_memory_freed((uint64_t)p)) return cudaSuccess;
     if (!memory_free(c->memory, (uint64_t)p, a.kind))
         return cudaErrorInvalidValue;
     pool_returned(a.flags >> ALLOC_POOL_SHIFT, a.size);
+    if (a.kind == MEMORY_MANAGED) managed_forget(a.address);
     return cudaSuccess;
 }
 
@@ -241,51 +242,4 @@ API(CALL_CONTEXT, cudaPointerGetAttributes,
     out->devicePointer = (void *)p;
     out->hostPointer = host ? (void *)p : NULL;
     return cudaSuccess;
-}
-
-/* ---- hints on managed memory ------------------------------------------------------ */
-
-cudaError_t managed_range(const void *p, size_t size)
-{
-    struct allocation a;
-    struct memory *m = context()->memory;
-    if (!size || !memory_covers(m, (uint64_t)p, size) ||
-        !memory_lookup(m, (uint64_t)p, &a) || a.kind != MEMORY_MANAGED)
-        return cudaErrorInvalidValue;
-    return cudaSuccess;
-}
-
-cudaError_t managed_place(const struct cudaMemLocation *l)
-{
-    switch (l->type) {
-    case cudaMemLocationTypeDevice:
-        return l->id == 0 ? cudaSuccess : cudaErrorInvalidDevice;
-    case cudaMemLocationTypeHost:
-    case cudaMemLocationTypeHostNumaCurrent:
-        return cudaSuccess; /* whatever the id */
-    case cudaMemLocationTypeHostNuma:
-        return l->id == 0 ? cudaSuccess : cudaErrorInvalidValue;
-    default:
-        return cudaErrorInvalidValue;
-    }
-}
-
-/* The location means nothing to advice about reading. */
-static bool advice_has_place(enum cudaMemoryAdvise advice)
-{
-    return advice == cudaMemAdviseSetPreferredLocation ||
-           advice == cudaMemAdviseSetAccessedBy ||
-           advice == cudaMemAdviseUnsetAccessedBy;
-}
-
-API(CALL_CONTEXT, cudaMemAdvise,
-    (const void *p, size_t size, enum cudaMemoryAdvise advice,
-     struct cudaMemLocation location), (p, size, advice, location))
-{
-    if (advice < cudaMemAdviseSetReadMostly ||
-        advice > cudaMemAdviseUnsetAccessedBy)
-        return cudaErrorInvalidValue;
-    cudaError_t error = managed_range(p, size);
-    if (error != cudaSuccess || !advice_has_place(advice)) return error;
-    return managed_place(&location);
 }

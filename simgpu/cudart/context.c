@@ -120,6 +120,7 @@ void context_reset(void)
         device_drop_program(c->device, NULL);
         modules_unload();
         pools_reset();
+        managed_forget(0);
         captures_reset();
         handle_forget_all();
         atomic_store_explicit(&current, NULL, memory_order_release);

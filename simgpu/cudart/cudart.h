@@ -313,6 +313,7 @@ int kernel_dynamic_limit(const struct kernel *k);
 
 /* `flags` of an allocation: the cudaHostAlloc flags, and these. */
 enum {
+    ALLOC_FREED = 1 << 15, /* cudaFreeAsync, which its stream will reach */
     ALLOC_POOL_SHIFT = 16, /* number of the pool it came from, or 0 */
 };
 struct copy_request {
@@ -341,8 +342,9 @@ cudaError_t pool_free(void *address, struct rt_stream *s);
 void pool_returned(unsigned number, uint64_t size);
 void pools_reset(void);
 cudaError_t host_alloc(void **out, size_t size, unsigned flags);
-/* Is it a range of managed memory? Is it a place where that can be? */
-cudaError_t managed_range(const void *p, size_t size);
-cudaError_t managed_place(const struct cudaMemLocation *l);
+/* Checks and remembers that a managed range is to go there (managed.c). */
+cudaError_t managed_prefetch(const void *p, size_t size,
+                             const struct cudaMemLocation *l);
+void managed_forget(uint64_t address); /* it was freed; 0: all was */
 
 #endif

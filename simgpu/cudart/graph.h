@@ -119,7 +119,8 @@ void exec_free(struct exec *e);
 /* Queues everything once. */
 enum status exec_run(struct exec *e, const struct launch_target *t);
 struct exec *exec_get(cudaGraphExec_t handle);
-/* Puts the nodes of all children into g itself. */
+/* Puts the nodes of all children into g itself, in bodies of conditional nodes
+ * as well. */
 bool graph_unfold(struct graph *g);
 bool exec_uses_priorities(const struct exec *e);
 cudaError_t exec_launch(cudaGraphExec_t exec, struct rt_stream *s);

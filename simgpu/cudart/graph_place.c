@@ -10,18 +10,23 @@
 #include "cudart/graph.h"
 
 /* Frames of this library at most, above those that are told. */
-enum { OWN_FRAMES = 12 };
+enum { OWN_FRAMES = 16 };
 
-void place_note_calls(struct launch_place *p)
+static bool is_own(const void *address)
 {
     static const char here;
-    void *frames[OWN_FRAMES + PLACE_CALLS];
     Dl_info own, at;
+    return dladdr(&here, &own) && dladdr(address, &at) &&
+           at.dli_fbase == own.dli_fbase;
+}
+
+/* Above the library's own may be frames of a sanitizer. */
+void place_note_calls(struct launch_place *p)
+{
+    void *frames[OWN_FRAMES + PLACE_CALLS];
     int n = backtrace(frames, OWN_FRAMES + PLACE_CALLS), first = 0;
-    if (!dladdr(&here, &own)) return;
-    while (first < n && dladdr(frames[first], &at) &&
-           at.dli_fbase == own.dli_fbase)
-        first++;
+    while (first < n && !is_own(frames[first])) first++;
+    while (first < n && is_own(frames[first])) first++;
     for (p->n_calls = 0; first < n && p->n_calls < PLACE_CALLS; first++)
         p->calls[p->n_calls++] = (uint64_t)frames[first];
 }

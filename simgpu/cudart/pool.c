@@ -125,6 +125,7 @@ cudaError_t pool_free(void *address, struct rt_stream *s)
         a.address != (uint64_t)address || a.kind != MEMORY_DEVICE)
         return cudaErrorInvalidValue;
     if (graph_memory_freed((uint64_t)address)) return cudaSuccess;
+    if (!memory_mark(m, a.address, ALLOC_FREED)) return cudaErrorInvalidValue;
     cudaError_t error = submit(s, &w);
     if (error == cudaSuccess)
         pool_returned(a.flags >> ALLOC_POOL_SHIFT, a.size);

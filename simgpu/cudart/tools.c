@@ -101,6 +101,10 @@ void tools_work(const struct tools *t, struct stream *core,
         const struct kernel *k = w->launch.kernel;
         told.kind = TOOL_KERNEL;
         told.kernel = k->name;
+        if (w->launch.place) {
+            told.graph_exec = w->launch.place->exec;
+            told.graph_node = w->launch.place->node;
+        }
         told.registers = k->program->regs_per_thread;
         told.shared_static = k->program->shared_static;
         told.shared_dynamic = (uint32_t)w->launch.shared;

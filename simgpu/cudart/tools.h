@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIMGPU_TOOLS_VERSION 1
+#define SIMGPU_TOOLS_VERSION 2
 
 struct tool_call {
     const char *name;        /* "cudaMalloc" */
@@ -30,6 +30,7 @@ struct tool_work {
     const char *kernel;
     uint32_t grid[3], block[3], registers, shared_static, shared_dynamic,
         local;
+    uint64_t graph_exec, graph_node; /* handles; 0: no graph launched it */
     uint64_t bytes;
     uint32_t value;          /* fill */
     uint8_t copy_kind;       /* cudaMemcpyKind of the two sides */

@@ -1,9 +1,6 @@
-/* The activity API: records of calls and of what the device did, in buffers
- * that the program lends.
- *
- * Work that has been queued waits in a list until both events around it have
- * completed; then it becomes a record. Buffers are handed back without the
- * lock held, since their owner may call anything.
+/* The activity API: records of calls and of what the device did. Work that has
+ * been queued waits in a list until both events around it have completed; then
+ * it becomes a record, in a buffer of the program (buffers.c).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -12,101 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cupti/buffers.h"
 #include "cupti/state.h"
 
 enum { KINDS = 64, HARVEST_AT = 512, EXTERNAL_DEPTH = 16 };
 
 struct pending { struct tool_work work; struct pending *next; };
-struct full { uint8_t *data; size_t size, used; struct full *next; };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static CUpti_BuffersCallbackRequestFunc request;
-static CUpti_BuffersCallbackCompleteFunc complete;
-static struct { uint8_t *data; size_t size, used, records, most; } buffer;
-static struct full *first_full, **last_full = &first_full;
 static struct pending *first_pending, **last_pending = &first_pending;
-static size_t n_pending, dropped;
+static size_t n_pending;
 static _Atomic bool enabled[KINDS];
 static _Thread_local uint64_t entered; /* time of the call under way */
-
-static const struct {
-    CUpti_ActivityKind kind;
-    size_t size;
-} kinds[] = {
-    {CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(CUpti_ActivityMemcpy6)},
-    {CUPTI_ACTIVITY_KIND_MEMSET, sizeof(CUpti_ActivityMemset4)},
-    {CUPTI_ACTIVITY_KIND_KERNEL, sizeof(CUpti_ActivityKernel10)},
-    {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10)},
-    {CUPTI_ACTIVITY_KIND_RUNTIME, sizeof(CUpti_ActivityAPI)},
-    {CUPTI_ACTIVITY_KIND_DRIVER, sizeof(CUpti_ActivityAPI)},
-    {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
-     sizeof(CUpti_ActivitySynchronization2)},
-    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
-     sizeof(CUpti_ActivityExternalCorrelation)},
-};
-
-static size_t size_of(CUpti_ActivityKind kind)
-{
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].kind == kind) return kinds[i].size;
-    return 0;
-}
-
-/* ---- buffers ----------------------------------------------------------------------- */
-
-static void retire_buffer(void)
-{
-    struct full *f = buffer.data ? malloc(sizeof *f) : NULL;
-    if (f) {
-        *f = (struct full){buffer.data, buffer.size, buffer.used, NULL};
-        *last_full = f;
-        last_full = &f->next;
-    }
-    memset(&buffer, 0, sizeof buffer);
-}
-
-/* Called with the lock held, which it lets go while the program answers. */
-static void lend_buffer(void)
-{
-    uint8_t *data = NULL;
-    size_t size = 0, most = 0;
-    if (!request) return;
-    pthread_mutex_unlock(&lock);
-    request(&data, &size, &most);
-    pthread_mutex_lock(&lock);
-    if (buffer.data) retire_buffer();
-    buffer.data = data;
-    buffer.size = size;
-    buffer.most = most;
-}
-
-static void emit(const void *record, size_t size)
-{
-    if (buffer.data && (buffer.used + size > buffer.size ||
-                        (buffer.most && buffer.records == buffer.most)))
-        retire_buffer();
-    if (!buffer.data) lend_buffer();
-    if (!buffer.data || buffer.used + size > buffer.size) {
-        dropped++;
-        return;
-    }
-    memcpy(buffer.data + buffer.used, record, size);
-    buffer.used += size;
-    buffer.records++;
-}
-
-static void hand_back(void)
-{
-    for (;;) {
-        pthread_mutex_lock(&lock);
-        struct full *f = first_full;
-        if (f && !(first_full = f->next)) last_full = &first_full;
-        pthread_mutex_unlock(&lock);
-        if (!f) return;
-        if (complete) complete(NULL, 0, f->data, f->size, f->used);
-        free(f);
-    }
-}
 
 /* ---- records ------------------------------------------------------------------------ */
 
@@ -128,9 +41,11 @@ static void emit_kernel(const struct tool_work *w, uint64_t start, uint64_t end)
         .correlationId = w->correlation,
         .gridId = w->correlation,
         .name = w->kernel,
+        .graphId = w->graph_exec ? graph_id(w->graph_exec) : 0,
+        .graphNodeId = w->graph_node,
         .clusterX = 1, .clusterY = 1, .clusterZ = 1,
     };
-    emit(&k, sizeof k);
+    buffers_emit(&k, sizeof k);
 }
 
 static void emit_copy(const struct tool_work *w, uint64_t start, uint64_t end)
@@ -150,7 +65,7 @@ static void emit_copy(const struct tool_work *w, uint64_t start, uint64_t end)
         .streamId = (uint32_t)w->stream, .correlationId = w->correlation,
         .copyCount = 1,
     };
-    emit(&m, sizeof m);
+    buffers_emit(&m, sizeof m);
 }
 
 static void emit_fill(const struct tool_work *w, uint64_t start, uint64_t end)
@@ -162,7 +77,7 @@ static void emit_fill(const struct tool_work *w, uint64_t start, uint64_t end)
         .correlationId = w->correlation,
         .memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
     };
-    emit(&m, sizeof m);
+    buffers_emit(&m, sizeof m);
 }
 
 static bool kernels_wanted(void)
@@ -237,11 +152,11 @@ void activity_work(const struct tool_work *w)
         return;
     }
     *p = (struct pending){*w, NULL};
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffers_lock);
     *last_pending = p;
     last_pending = &p->next;
     n_pending++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&buffers_lock);
 }
 
 struct external { CUpti_ExternalCorrelationKind kind; uint64_t id; };
@@ -262,15 +177,15 @@ void activity_enter(const struct tool_call *c)
     entered = host()->now();
     if (!enabled[CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION] || !n_external)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffers_lock);
     for (unsigned i = 0; i < n_external; i++) {
         CUpti_ActivityExternalCorrelation r = {
             .kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
             .externalKind = external[i].kind, .externalId = external[i].id,
             .correlationId = c->correlation};
-        emit(&r, sizeof r);
+        buffers_emit(&r, sizeof r);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&buffers_lock);
 }
 
 static CUpti_ActivitySynchronizationType sync_type(const char *name)
@@ -308,7 +223,7 @@ static void emit_sync(const struct tool_call *c, uint64_t end)
          r.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT) &&
         host()->stream_id(*(void *const *)c->params, c->per_thread, &stream))
         r.streamId = (uint32_t)stream;
-    emit(&r, sizeof r);
+    buffers_emit(&r, sizeof r);
 }
 
 void activity_leave(const struct tool_call *c, CUpti_CallbackId id)
@@ -316,7 +231,7 @@ void activity_leave(const struct tool_call *c, CUpti_CallbackId id)
     if (!any_enabled()) return;
     const struct tools_host *h = host();
     uint64_t now = h->now();
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffers_lock);
     if (enabled[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION]) emit_sync(c, now);
     if (enabled[CUPTI_ACTIVITY_KIND_RUNTIME] && id) {
         CUpti_ActivityAPI r = {
@@ -324,19 +239,19 @@ void activity_leave(const struct tool_call *c, CUpti_CallbackId id)
             .start = entered, .end = now, .processId = (uint32_t)getpid(),
             .threadId = (uint32_t)gettid(), .correlationId = c->correlation,
             .returnValue = (uint32_t)*c->result};
-        emit(&r, sizeof r);
+        buffers_emit(&r, sizeof r);
     }
     if (n_pending >= HARVEST_AT) harvest(h, false);
-    pthread_mutex_unlock(&lock);
-    hand_back();
+    pthread_mutex_unlock(&buffers_lock);
+    buffers_hand_back();
 }
 
 /* The context goes, and with it the events. */
 void activity_reset(void)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffers_lock);
     if (first_pending) harvest(host(), true);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&buffers_lock);
 }
 
 void activity_stop(void)
@@ -350,7 +265,7 @@ void activity_stop(void)
 static CUptiResult enable(CUpti_ActivityKind kind, bool on)
 {
     if ((unsigned)kind >= KINDS) return result(CUPTI_ERROR_INVALID_KIND);
-    if (!size_of(kind)) return result(CUPTI_ERROR_NOT_SUPPORTED);
+    if (!record_size(kind)) return result(CUPTI_ERROR_NOT_SUPPORTED);
     if (!host()) return result(CUPTI_ERROR_NOT_INITIALIZED);
     enabled[kind] = on;
     return CUPTI_SUCCESS;
@@ -380,28 +295,15 @@ CUptiResult CUPTIAPI cuptiActivityDisableContext(CUcontext context,
     return enable(kind, false);
 }
 
-CUptiResult CUPTIAPI cuptiActivityRegisterCallbacks(
-    CUpti_BuffersCallbackRequestFunc on_request,
-    CUpti_BuffersCallbackCompleteFunc on_complete)
-{
-    if (!on_request || !on_complete)
-        return result(CUPTI_ERROR_INVALID_PARAMETER);
-    pthread_mutex_lock(&lock);
-    request = on_request;
-    complete = on_complete;
-    pthread_mutex_unlock(&lock);
-    return CUPTI_SUCCESS;
-}
-
 CUptiResult CUPTIAPI cuptiActivityFlushAll(uint32_t flag)
 {
     const struct tools_host *h = host();
     if (!h) return result(CUPTI_ERROR_NOT_INITIALIZED);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&buffers_lock);
     harvest(h, flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    retire_buffer();
-    pthread_mutex_unlock(&lock);
-    hand_back();
+    buffers_retire();
+    pthread_mutex_unlock(&buffers_lock);
+    buffers_hand_back();
     return CUPTI_SUCCESS;
 }
 
@@ -410,34 +312,6 @@ CUptiResult CUPTIAPI cuptiActivityFlush(CUcontext context, uint32_t stream,
 {
     (void)context, (void)stream;
     return cuptiActivityFlushAll(flag);
-}
-
-CUptiResult CUPTIAPI cuptiActivityGetNextRecord(uint8_t *data, size_t valid,
-                                                CUpti_Activity **record)
-{
-    if (!data || !record) return result(CUPTI_ERROR_INVALID_PARAMETER);
-    uint8_t *at = data;
-    if (*record) {
-        size_t size = size_of((*record)->kind);
-        if (!size) return result(CUPTI_ERROR_INVALID_KIND);
-        at = (uint8_t *)*record + size;
-    }
-    if (at >= data + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-    *record = (CUpti_Activity *)at;
-    return CUPTI_SUCCESS;
-}
-
-CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext context,
-                                                       uint32_t stream,
-                                                       size_t *count)
-{
-    (void)context, (void)stream;
-    if (!count) return result(CUPTI_ERROR_INVALID_PARAMETER);
-    pthread_mutex_lock(&lock);
-    *count = dropped;
-    dropped = 0;
-    pthread_mutex_unlock(&lock);
-    return CUPTI_SUCCESS;
 }
 
 CUptiResult CUPTIAPI cuptiActivityPushExternalCorrelationId(

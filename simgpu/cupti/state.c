@@ -194,3 +194,36 @@ CUptiResult CUPTIAPI cuptiDeviceSupported(CUdevice device, int *support)
     *support = device == 0;
     return CUPTI_SUCCESS;
 }
+
+/* ---- graphs: handles are ids ------------------------------------------------------- */
+
+/* Of 64 bits that tell handles apart the upper half counts generations; eight
+ * of its bits are enough to know one from the next. */
+uint32_t graph_id(uint64_t handle)
+{
+    return (uint32_t)handle ^ (uint32_t)(handle >> 32) << 24;
+}
+
+static CUptiResult give_graph_id(const void *handle, uint32_t *id)
+{
+    if (!handle || !id) return result(CUPTI_ERROR_INVALID_PARAMETER);
+    *id = graph_id((uint64_t)handle);
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult CUPTIAPI cuptiGetGraphId(CUgraph graph, uint32_t *id)
+{
+    return give_graph_id(graph, id);
+}
+
+CUptiResult CUPTIAPI cuptiGetGraphExecId(CUgraphExec exec, uint32_t *id)
+{
+    return give_graph_id(exec, id);
+}
+
+CUptiResult CUPTIAPI cuptiGetGraphNodeId(CUgraphNode node, uint64_t *id)
+{
+    if (!node || !id) return result(CUPTI_ERROR_INVALID_PARAMETER);
+    *id = (uint64_t)node;
+    return CUPTI_SUCCESS;
+}

@@ -17,6 +17,9 @@ void detach(void);
 /* Callback id of a runtime function, 0 if it has none. */
 CUpti_CallbackId callback_id(const char *name, bool per_thread);
 
+/* What records call a graph, executable or not, of that handle. */
+uint32_t graph_id(uint64_t handle);
+
 /* callbacks.c */
 void callbacks_enter(const struct tool_call *c, CUpti_CallbackId id);
 void callbacks_leave(const struct tool_call *c, CUpti_CallbackId id);

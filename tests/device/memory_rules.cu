@@ -370,6 +370,91 @@ RULE(memory, advice_arguments, HEADER,
            cudaErrorInvalidDevice);
 }
 
+static int hint(const void *p, size_t size, cudaMemRangeAttribute attribute)
+{
+    int value = -99;
+    OK(cudaMemRangeGetAttribute(&value, sizeof value, attribute, p, size));
+    return value;
+}
+static char *managed_pages(int n)
+{
+    char *m = nullptr;
+    OK(cudaMallocManaged(&m, n * 4096));
+    return m;
+}
+
+RULE(memory, hints_are_remembered, HEADER,
+     "cudaMemRangeGetAttribute tells what was advised and prefetched, and "
+     "where nothing was, cudaInvalidDeviceId")
+{
+    char *m = managed_pages(2);
+    int by[3] = {7, 7, 7};
+    cudaMemLocation device = place(cudaMemLocationTypeDevice, 0),
+                    host = place(cudaMemLocationTypeHost, 0);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributeReadMostly), 0);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributePreferredLocation),
+           cudaInvalidDeviceId);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributeLastPrefetchLocation),
+           cudaInvalidDeviceId);
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseSetReadMostly, device));
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseSetPreferredLocation, host));
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseSetAccessedBy, device));
+    OK(cudaMemPrefetchAsync(m, 4096, device, 0, 0));
+    EXPECT(hint(m, 4096, cudaMemRangeAttributeReadMostly), 1);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributePreferredLocation),
+           cudaCpuDeviceId);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributePreferredLocationType),
+           cudaMemLocationTypeHost);
+    EXPECT(hint(m, 4096, cudaMemRangeAttributeLastPrefetchLocation), 0);
+    OK(cudaMemRangeGetAttribute(by, sizeof by, cudaMemRangeAttributeAccessedBy,
+                                m, 4096));
+    EXPECT(by[0], 0);
+    EXPECT(by[1], cudaInvalidDeviceId);
+    OK(cudaMemAdvise(m, 4096, cudaMemAdviseUnsetReadMostly, device));
+    EXPECT(hint(m, 4096, cudaMemRangeAttributeReadMostly), 0);
+    OK(finish());
+    OK(cudaFree(m));
+}
+
+RULE(memory, hints_of_a_part, REPORT,
+     "an attribute holds for a range only if it holds for all its pages")
+{
+    char *m = managed_pages(64);
+    cudaMemLocation device = place(cudaMemLocationTypeDevice, 0);
+    OK(cudaMemAdvise(m, 32 * 4096, cudaMemAdviseSetReadMostly, device));
+    OK(cudaMemAdvise(m, 32 * 4096, cudaMemAdviseSetPreferredLocation, device));
+    EXPECT(hint(m, 32 * 4096, cudaMemRangeAttributeReadMostly), 1);
+    EXPECT(hint(m, 64 * 4096, cudaMemRangeAttributeReadMostly), 0);
+    EXPECT(hint(m, 32 * 4096, cudaMemRangeAttributePreferredLocation), 0);
+    EXPECT(hint(m, 64 * 4096, cudaMemRangeAttributePreferredLocation),
+           cudaInvalidDeviceId);
+}
+
+RULE(memory, hint_arguments, REPORT,
+     "cudaMemRangeGetAttribute: null or wrongly sized output, unknown "
+     "attribute, other memory, no bytes: 1")
+{
+    char *m = managed_pages(1), *d = device_array<char>(4096);
+    int data[4];
+    const cudaMemRangeAttribute mostly = cudaMemRangeAttributeReadMostly;
+    EXPECT(cudaMemRangeGetAttribute(nullptr, 4, mostly, m, 4096),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 0, mostly, m, 4096),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 8, mostly, m, 4096),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 10, cudaMemRangeAttributeAccessedBy,
+                                    m, 4096), cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 4, (cudaMemRangeAttribute)999, m,
+                                    4096), cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 4, mostly, nullptr, 4096),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 4, mostly, d, 4096),
+           cudaErrorInvalidValue);
+    EXPECT(cudaMemRangeGetAttribute(data, 4, mostly, m, 0),
+           cudaErrorInvalidValue);
+}
+
 RULE(memory, attach_arguments, HEADER,
      "cudaStreamAttachMemAsync: singly to the null stream, a part of an "
      "allocation, other memory, unknown flags: 1")

@@ -325,6 +325,45 @@ RULE(assertion, exact_line, HEADER,
     EXPECT_TEXT(got, want);
 }
 
+template <typename T> struct vault {
+    static __device__ void guard(T x) { assert(x != T(7) || !"seven"); }
+};
+__global__ void deep(int x)
+{
+    if (blockIdx.y == 1 && threadIdx.z == 3) vault<int>::guard(x);
+}
+RULE(assertion, places_in_three_dimensions, HEADER,
+     "block and thread are named with all three coordinates")
+{
+    OK(cudaFree(0));
+    text_begin(2);
+    deep<<<dim3(1, 2, 3), dim3(2, 1, 4)>>>(7);
+    cudaError_t e = finish();
+    const char *t = text_end();
+    EXPECT(e, cudaErrorAssert);
+    EXPECT(text_count(t, "Assertion `x != T(7) || !\"seven\"` failed."), 6);
+    EXPECT(text_count(t, "block: [0,1,2], thread: [1,0,3]"), 1);
+    EXPECT(text_count(t, "block: [0,0,"), 0);
+}
+
+__global__ void two_checks(int x)
+{
+    assert(x > 0 && "first");
+    assert(x > 1 && "second");
+}
+RULE(assertion, one_a_thread, HEADER,
+     "a thread whose assertion failed does not get to the next one")
+{
+    OK(cudaFree(0));
+    text_begin(2);
+    two_checks<<<1, 1>>>(0);
+    cudaError_t e = finish();
+    const char *t = text_end();
+    EXPECT(e, cudaErrorAssert);
+    EXPECT(text_count(t, "first"), 1);
+    EXPECT(text_count(t, "second"), 0);
+}
+
 RULE(assertion, silent_until_synchronised, HEADER,
      "assertion text appears when the host synchronises")
 {

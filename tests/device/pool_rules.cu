@@ -20,15 +20,6 @@ RULE(pool, free_null, REPORT, "cudaFreeAsync of null: 1")
     EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
 }
 
-RULE(pool, free_twice, DERIVED, "cudaFreeAsync twice: 1")
-{
-    void *p;
-    OK(cudaMallocAsync(&p, 64, 0));
-    OK(cudaFreeAsync(p, 0));
-    OK(finish());
-    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
-}
-
 RULE(pool, either_free, HEADER,
      "cudaFree frees pool memory, cudaFreeAsync frees that of cudaMalloc")
 {
@@ -181,4 +172,38 @@ RULE(pool, attribute_arguments, REPORT,
     OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &value));
     EXPECT(value, 0);
     EXPECT(cudaMemPoolTrimTo(nullptr, 0), cudaErrorInvalidValue);
+}
+
+RULE(pool, free_twice, REPORT,
+     "freeing again what cudaFreeAsync freed: 1, before and after the stream "
+     "gets there")
+{
+    gate g;
+    void *p, *q;
+    OK(cudaMallocAsync(&p, 4096, 0));
+    g.keep();
+    OK(cudaFreeAsync(p, 0));
+    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
+    EXPECT(cudaFree(p), cudaErrorInvalidValue);
+    g.open();
+    OK(finish());
+    EXPECT(cudaFreeAsync(p, 0), cudaErrorInvalidValue);
+    OK(cudaMallocAsync(&q, 4096, 0));
+    OK(cudaFreeAsync(q, 0));
+    OK(finish());
+}
+
+RULE(pool, free_arguments, REPORT,
+     "cudaFreeAsync and cudaMallocAsync: null pointers, foreign memory 1, "
+     "more than there is 2")
+{
+    void *p;
+    static char foreign[64];
+    EXPECT(cudaFreeAsync(nullptr, 0), cudaErrorInvalidValue);
+    EXPECT(cudaFreeAsync(foreign, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMallocAsync((void **)nullptr, 64, 0), cudaErrorInvalidValue);
+    EXPECT(cudaMallocAsync(&p, SIZE_MAX, 0), cudaErrorMemoryAllocation);
+    EXPECT(cudaMallocFromPoolAsync(&p, 64, (cudaMemPool_t) nullptr, 0),
+           cudaErrorInvalidValue);
+    OK(finish());
 }

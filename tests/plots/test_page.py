@@ -187,6 +187,14 @@ class Claims(unittest.TestCase):
             run = FakeRun([trial("sync", outcome), trial("async", "late")])
             self.assertEqual(traps.verdict(run, "s"), verdict, outcome)
 
+    def test_hidden_only_where_blocking_hides(self):
+        hidden = [trial(s, "hidden") for s in ("sync", "sync", "async")]
+        self.assertEqual(traps.verdict(FakeRun(hidden), "s"), "never")
+        struck = hidden + [trial("sync", "exact")]
+        self.assertEqual(traps.verdict(FakeRun(struck), "s"), "right")
+        run = FakeRun(hidden + [trial("async", "late")])
+        self.assertEqual(traps.verdict(run, "s"), "hides")
+
     def test_what_a_claim_says(self):
         run = FakeRun(
             [trial("sync", "exact", launch_function="pool", basis="derived",
@@ -198,7 +206,7 @@ class Claims(unittest.TestCase):
             traps.claim(run, "s"),
             "- **s**: under `sync` 2 of 2 trials named the launch in `pool`; "
             "under `async` 2 of 3 trials were told in `loss`, 8 (7 to 9) "
-            "launches after the one in `pool`. <sub>cuda; basis: derived, "
+            "launches after the one in `pool` (hidden 1). <sub>cuda; basis: derived, "
             "report; rows `s/faulty/async/`, `s/faulty/sync/` (5)</sub>")
 
     def test_right_by_luck_is_not_alone(self):

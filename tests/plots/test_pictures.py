@@ -35,24 +35,21 @@ class Files(support.FolderTest):
                                              f))
                 for files in made.values() for f in files}
 
-    def test_png_and_svg_that_name_the_device(self):
-        files = self.draw()
+    def test_files(self):
+        """PNG and SVG that name the device, and what happened where there is
+        nothing to draw; the same bytes for the same data, and no others."""
+        files, again = self.draw(), self.draw()
         self.assertEqual(len(files), 2 * len(ORDINARY))
         for name, raw in files.items():
             if name.endswith(".png"):
                 self.assertEqual(png_size(raw)[0], style.WIDTH * style.DPI)
             else:
                 self.assertIn(f"device: {synthetic.DEVICE}", raw.decode())
-
-    def test_same_data_same_bytes(self):
-        first, second = self.draw(), self.draw()
-        for name in first:
-            self.assertTrue(first[name] == second[name], name)
-
-    def test_other_data_other_bytes(self):
-        first, other = (self.draw(seed, ["latency"]) for seed in (1, 2))
-        for name in first:
-            self.assertFalse(first[name] == other[name], name)
+            self.assertTrue(raw == again[name], name)
+        for name in ("latency.svg", "distance.svg"):
+            self.assertIn("hidden", files[name].decode())
+        for name, raw in self.draw(2, ["latency"]).items():
+            self.assertFalse(raw == files[name], name)
 
     def test_tradeoff_counts(self):
         synthetic.write_run(self.folder)
@@ -66,11 +63,6 @@ class Files(support.FolderTest):
         cells, cell = tradeoff.typical(run)
         self.assertEqual((cell.kernel, cell.host), (10e3, 10e3))
         self.assertNotIn("async", cells)
-
-    def test_missing_cells_say_what_happened(self):
-        files = self.draw(names=["latency", "distance"])
-        for name in ("latency.svg", "distance.svg"):
-            self.assertIn("hidden", files[name].decode())
 
 
 class Timeline(support.FolderTest):

@@ -15,6 +15,8 @@ static int failures, enters, exits, kernels, copies, fills, calls, syncs,
     pushed;
 static unsigned launch_correlation, kernel_correlation, refused;
 static unsigned long long kernel_start, kernel_end, last_end;
+static unsigned last_graph;
+static unsigned long long last_node;
 static char symbol[256], kernel_name[256];
 
 #define CHECK(what)                                                      \
@@ -72,6 +74,8 @@ static void take(CUcontext, uint32_t, uint8_t *data, size_t, size_t valid)
             CUpti_ActivityKernel10 *k = (CUpti_ActivityKernel10 *)r;
             kernels++;
             last_end = k->end;
+            last_graph = k->graphId;
+            last_node = k->graphNodeId;
             if (kernel_start) break;
             kernel_start = k->start;
             kernel_end = k->end;
@@ -94,6 +98,36 @@ static void take(CUcontext, uint32_t, uint8_t *data, size_t, size_t valid)
         default: CHECK(!"a record of an unknown kind");
         }
     free(data);
+}
+
+// Kernels of graphs tell which node of which executable graph they are.
+static void check_graph(int *p)
+{
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node;
+    int n = 256, before = kernels;
+    void *args[] = {&p, &n};
+    cudaKernelNodeParams k = {};
+    k.func = (void *)work;
+    k.gridDim = dim3(4);
+    k.blockDim = dim3(64);
+    k.kernelParams = args;
+    cudaGraphCreate(&graph, 0);
+    CHECK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &k) == cudaSuccess);
+    CHECK(cudaGraphInstantiate(&exec, graph, 0) == cudaSuccess);
+    CHECK(last_graph == 0 && last_node == 0);
+    CHECK(cudaGraphLaunch(exec, 0) == cudaSuccess);
+    cudaDeviceSynchronize();
+    cuptiActivityFlushAll(0);
+    uint32_t graph_id = 0;
+    uint64_t node_id = 0;
+    CHECK(cuptiGetGraphExecId((CUgraphExec)exec, &graph_id) == CUPTI_SUCCESS);
+    CHECK(cuptiGetGraphNodeId((CUgraphNode)node, &node_id) == CUPTI_SUCCESS);
+    CHECK(kernels == before + 1);
+    CHECK(last_graph == graph_id && last_node == node_id && node_id);
+    CHECK(cuptiGetGraphId(nullptr, &graph_id) ==
+          CUPTI_ERROR_INVALID_PARAMETER);
 }
 
 int main()
@@ -146,12 +180,13 @@ int main()
     CHECK(!strcmp(symbol, kernel_name) && strstr(symbol, "work"));
     CHECK(before <= kernel_start && kernel_start <= kernel_end &&
           kernel_end <= after);
+    check_graph(p);
 
     work<<<4, 64>>>(nullptr, 256);
     CHECK(cudaDeviceSynchronize() == cudaErrorIllegalAddress);
     CHECK(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) ==
           CUPTI_SUCCESS);
-    CHECK(kernels == 2 && !last_end); // cut off by the fault
+    CHECK(kernels == 3 && !last_end); // cut off by the fault
     const char *text = nullptr;
     CHECK(cuptiGetResultString(CUPTI_ERROR_INVALID_KIND, &text) ==
           CUPTI_SUCCESS);

@@ -22,7 +22,7 @@ static void test_words_overlap_and_ignore_case(void **state)
     for (int i = 0; i < 6; i++)
         dg_words_add(w, words[i], i);
     dg_words_build(w);
-    /* uSHErs: she and he (twice) end at 4, hers at 6 */
+    /* uSHErs: she and he (two ids) end at 4, hers at 6 */
     size_t n = dg_words_find(w, "uSHErs", 6, hits, 8), at4 = 0, ids = 0;
     assert_int_equal(n, 4);
     for (size_t i = 0; i < n; i++) {
@@ -32,6 +32,8 @@ static void test_words_overlap_and_ignore_case(void **state)
     assert_int_equal(at4, 3);
     assert_int_equal(ids, 1 << 0 | 1 << 1 | 1 << 3 | 1 << 5);
     assert_int_equal(dg_words_find(w, "uSHErs", 6, hits, 2), 2);
+    assert_int_equal(dg_words_find(w, "he he he", 8, hits, 8), 2);
+    assert_int_equal(hits[0].end, 2);
     assert_int_equal(dg_words_find(w, "h e", 3, hits, 8), 0);
     dg_words_free(w);
     (void)state;
@@ -92,7 +94,7 @@ static void test_built_in_rules_fit_together(void **state)
         const struct dg_rule *rule = &r.rules[i];
         assert_int_equal(rule->index, i);
         dg_each(rule->value[DG_BECAUSE_OF], must_be_a_cause, &n);
-        if (rule->kind != DG_FRAMEWORK && rule->kind != DG_EVIDENCE)
+        if (rule->kind == DG_ASSERT)
             dg_each(rule->value[DG_OR], must_be_a_cause, &n);
         if (rule->kind == DG_STEP) {
             dg_each(rule->value[DG_FOR], must_be_a_cause, &n);
@@ -225,6 +227,46 @@ static void test_floods(void **state)
     (void)state;
 }
 
+/* The same assertion of many threads is only counted; one that differs in
+ * anything else is read. */
+static void test_repeats(void **state)
+{
+    static const char *const lines[] = {
+        "/a/k.cu:1: k: block: [0,0,0], thread: [0,0,0] Assertion `i < n` failed.",
+        "/a/k.cu:1: k: block: [9,0,0], thread: [31,2,0] Assertion `i < n` failed.",
+        "/a/k.cu:1: k: block: [9,0,0], thread: [32,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [33,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [3,2,0] Assertion `x` failed./a/k"
+        ".cu:2: k: block: [1,0,0], thread: [3,2,0] Assertion `i < m` failed.",
+        "/a/k.cu:2: k: block: [9,0,0], thread: [4,2,0] Assertion `i < m` failed.",
+    };
+    static const struct { long line; const char *expr; unsigned long count; }
+    expected[] = { { 1, "i < n", 2 }, { 1, "i < m", 1 }, { 2, "i < m", 3 },
+                   { 2, "x", 1 } };
+    struct dg_rules r;
+    assert_true(dg_rules_load(&r, NULL));
+    struct dg_words *w = dg_vocabulary(&r);
+    struct dg d;
+    dg_begin(&d, &r, w);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        dg_feed(&d, lines[i], strlen(lines[i]));
+        dg_feed(&d, "\r\n", 2);
+    }
+    dg_end(&d);
+    assert_int_equal(d.facts->assertion_lines, 7);
+    assert_int_equal(d.facts->n_assertions, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct dg_assertion *a = &d.facts->assertions[i];
+        assert_int_equal(a->line, expected[i].line);
+        assert_string_equal(a->expr, expected[i].expr);
+        assert_int_equal(a->count, expected[i].count);
+    }
+    dg_free(&d);
+    dg_words_free(w);
+    dg_rules_free(&r);
+    (void)state;
+}
+
 /* A user's rule comes before the built-in ones. */
 static void test_own_rules_win(void **state)
 {
@@ -262,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_cuts_do_not_matter),
         cmocka_unit_test(test_floods),
+        cmocka_unit_test(test_repeats),
         cmocka_unit_test(test_own_rules_win),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

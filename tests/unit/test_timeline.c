@@ -20,6 +20,8 @@
     #tid ",\"ts\":0,\"args\":{\"name\":\"" name "\"}},"
 #define INSTANT(name, tid, ts) "{\"ph\":\"i\",\"name\":\"" name \
     "\",\"tid\":" #tid ",\"ts\":" #ts "}"
+#define FAULT(tid, ts, launch) "{\"ph\":\"i\",\"name\":\"fault\",\"tid\":" \
+    #tid ",\"ts\":" #ts "," ARGS(8, ",\"launch\":" #launch)
 
 /* A step that went well, then one whose second launch faults; the last kernel,
  * on another stream, is not cut short by it. 0 to 100 us from 1000 us on. */
@@ -39,7 +41,7 @@ static const char whole[] = "{\"traceEvents\":["
     SLICE("kernel", "k_a_very_long_name_indeed_it_is", 11, 1040, 10, 123,
           ",\"launch\":4")
     SLICE("call", "cudaDeviceSynchronize", 1, 1040, 60, 9, "")
-    INSTANT("fault", 10, 1060) "," INSTANT("report", 1, 1099.9) "],"
+    FAULT(10, 1060, 3) "," INSTANT("report", 1, 1099.9) "],"
     "\"otherData\":{\"scenario\":\"some\",\"variant\":\"faulty\","
     "\"strategy\":\"async\",\"device_name\":\"a device\"}}";
 
@@ -120,6 +122,29 @@ static void coloured(void **state)
     free(color);
 }
 
+/* A kernel that met the fault and returned. */
+static void survived(void **state)
+{
+    (void)state;
+    expect("{\"traceEvents\":["
+           LANE(10, "stream 0")
+           SLICE("launch", "k_a", 1, 0, 5, 7, ",\"launch\":1")
+           SLICE("launch", "k_b", 1, 5, 5, 8, ",\"launch\":2")
+           SLICE("call", "wait", 1, 10, 90, 9, "")
+           SLICE("kernel", "k_a", 10, 10, 40, 7, ",\"launch\":1")
+           SLICE("kernel", "k_b", 10, 50, 50, 8, ",\"launch\":2")
+           FAULT(10, 40, 1) "," INSTANT("report", 1, 100) "]}", 28,
+"?, ?, under ? on ?\n"
+"- host in a call, ? in the strategy's check, = device, X fault, ! report;\n"
+"one column is 6.2 us; it begins at 0 ns, after 0 calls\n"
+"\n"
+"  1 k_a  s0  -=====X==      .\n"
+"  2 k_b  s0  --    . ========\n"
+"    wait      --------------!\n"
+"\nfault at 40.0 us: k_a, scenarios/some.c:7\n"
+"report at 100.0 us: wait, scenarios/some.c:9\n");
+}
+
 /* Nothing went wrong: all of it is shown. */
 static void without_fault(void **state)
 {
@@ -166,7 +191,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(narrow), cmocka_unit_test(wide),
-        cmocka_unit_test(coloured), cmocka_unit_test(without_fault),
+        cmocka_unit_test(coloured), cmocka_unit_test(survived),
+        cmocka_unit_test(without_fault),
         cmocka_unit_test(malformed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,9 +125,8 @@ API(CALL_CONTEXT, cudaMemPrefetchAsync,
 {
     USE_STREAM(s, stream);
     if (flags) return cudaErrorInvalidValue;
-    cudaError_t error = managed_range(p, size);
-    if (error == cudaSuccess) error = managed_place(&location);
-    if (error == cudaSuccess) error = capture_refuse(s);
+    cudaError_t error = capture_refuse(s);
+    if (error == cudaSuccess) error = managed_prefetch(p, size, &location);
     if (error != cudaSuccess) return error;
     struct work w = {.kind = WORK_EMPTY};
     return submit(s, &w);
