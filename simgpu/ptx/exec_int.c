@@ -150,7 +150,8 @@ enum { CARRY_IN = 1, CARRY_OUT = 2 }; /* in->cmp */
  * the sum with the complement and a first carry of one, so its flag is set
  * when nothing was borrowed. The manual calls the flag the borrow, which is
  * the same within a chain of subtractions; what nvcc makes of a division of
- * __int128 follows subc.cc with addc and counts on the flag as it is here.
+ * __int128 follows subc.cc with addc and counts on the flag as it is here
+ * (and so did programs that ZLUDA had wrong, its pull request 197).
  * One row is written before the flags are read again, so destination and
  * sources may be the same row. */
 #define CARRY_LOOP(T, first, sum, out)                                       \
