@@ -61,9 +61,13 @@ static exec_fn select_copy(const struct ptx_instr *in, struct insn *out) {
     return copy_async;
 }
 
-/* cp.async.bulk and .mbarrier are not here: they need mbarrier. */
+exec_fn EXEC(select_mbarrier)(const struct ptx_module *m,
+                              const struct ptx_instr *in, struct insn *out);
+
+/* cp.async.mbarrier.arrive is exec_mbarrier.c's; cp.async.bulk is not here. */
 SELECT(cp) {
-    if (!HAS(async) || HAS(bulk) || HAS(arrive)) return NULL;
+    if (!HAS(async) || HAS(bulk)) return NULL;
+    if (HAS(mbarrier)) return EXEC(select_mbarrier)(m, in, out);
     if (HAS(commit_group) || HAS(wait_group) || HAS(wait_all))
         return copy_done;
     return select_copy(in, out);

@@ -146,14 +146,19 @@ LANE_OP2(vabsdiff4_each, u32, u32, each_absdiff(a[i], b[i], in->cmp))
 
 enum { CARRY_IN = 1, CARRY_OUT = 2 }; /* in->cmp */
 
-/* sum = x + y + carry, x - y - borrow; the carry out is what does not fit.
+/* sum = x + y + carry; the carry out is what does not fit. A subtraction is
+ * the sum with the complement and a first carry of one, so its flag is set
+ * when nothing was borrowed. The manual calls the flag the borrow, which is
+ * the same within a chain of subtractions; what nvcc makes of a division of
+ * __int128 follows subc.cc with addc and counts on the flag as it is here
+ * (and so did programs that ZLUDA had wrong, its pull request 197).
  * One row is written before the flags are read again, so destination and
  * sources may be the same row. */
-#define CARRY_LOOP(T, sum, out)                                              \
+#define CARRY_LOOP(T, first, sum, out)                                       \
     T *d = ROW(T, in->dst);                                                  \
     u32 flags = w->carry, set = 0;                                           \
     FOR_LANES(i, mask) {                                                     \
-        u32 cf = in->cmp & CARRY_IN ? flags >> i & 1 : 0;                    \
+        u32 cf = in->cmp & CARRY_IN ? flags >> i & 1 : first;                \
         T r = (T)(sum);                                                      \
         set |= (u32)(out) << i;                                              \
         d[i] = r;                                                            \
@@ -164,16 +169,17 @@ enum { CARRY_IN = 1, CARRY_OUT = 2 }; /* in->cmp */
 #define CARRY(T, W)                                                          \
     HANDLER(addc_##T) {                                                      \
         const T *a = ROW(const T, in->src[0]), *b = ROW(const T, in->src[1]);\
-        CARRY_LOOP(T, a[i] + b[i] + cf, ((W)a[i] + b[i] + cf) >> BITS(T))    \
+        CARRY_LOOP(T, 0, a[i] + b[i] + cf, ((W)a[i] + b[i] + cf) >> BITS(T)) \
     }                                                                        \
     HANDLER(subc_##T) {                                                      \
         const T *a = ROW(const T, in->src[0]), *b = ROW(const T, in->src[1]);\
-        CARRY_LOOP(T, a[i] - b[i] - cf, (W)a[i] < (W)b[i] + cf)              \
+        CARRY_LOOP(T, 1, a[i] + ~b[i] + cf,                                  \
+                   ((W)a[i] + (T)~b[i] + cf) >> BITS(T))                     \
     }                                                                        \
     HANDLER(madc_lo_##T) {                                                   \
         const T *a = ROW(const T, in->src[0]), *b = ROW(const T, in->src[1]),\
                 *c = ROW(const T, in->src[2]);                               \
-        CARRY_LOOP(T, a[i] * b[i] + c[i] + cf,                               \
+        CARRY_LOOP(T, 0, a[i] * b[i] + c[i] + cf,                            \
                    ((W)(T)(a[i] * b[i]) + c[i] + cf) >> BITS(T))             \
     }
 CARRY(u32, u64) CARRY(u64, u128)
@@ -182,7 +188,7 @@ CARRY(u32, u64) CARRY(u64, u128)
     HANDLER(madc_hi_##T) {                                                   \
         const T *a = ROW(const T, in->src[0]), *b = ROW(const T, in->src[1]);\
         const U *c = ROW(const U, in->src[2]);                               \
-        CARRY_LOOP(U, (U)mulhi_##T(a[i], b[i]) + c[i] + cf,                  \
+        CARRY_LOOP(U, 0, (U)mulhi_##T(a[i], b[i]) + c[i] + cf,               \
                    ((W)(U)mulhi_##T(a[i], b[i]) + c[i] + cf) >> BITS(T))     \
     }
 CARRY_HI(u32, u32, u64) CARRY_HI(s32, u32, u64)

@@ -68,6 +68,11 @@ EACH_MBARRIER(arrive_expect, b.tx += (int32_t)n; b.pending--;
 EACH_MBARRIER(drop_expect, b.tx += (int32_t)n; b.pending--; b.expected--;
               b = complete_phase(b), GIVE_STATE)
 
+/* cp.async.mbarrier.arrive, PTX 9.7.9.25.3: the barrier awaits one arrival
+ * more, and that comes when the thread's copies are done, which they are.
+ * With .noinc the arrival is one of those that were awaited anyway. */
+EACH_MBARRIER(arrive_at_once, , )
+
 /* A phase is over when the barrier stands in the other parity. src[1] is a
  * state or, with .parity, a parity. */
 static uint32_t over(struct warp *w, const struct insn *in, uint32_t mask,
@@ -118,6 +123,8 @@ SELECT(mbarrier) {
         switch (in->mods[i]) {
         case PTX_MOD_init: return init;
         case PTX_MOD_inval: return inval;
+        case PTX_MOD_async:
+            return ptx_has_mod(in, PTX_MOD_noinc) ? arrive : arrive_at_once;
         case PTX_MOD_complete_tx: return complete_tx;
         case PTX_MOD_arrive: return tx ? arrive_expect : arrive;
         case PTX_MOD_arrive_drop: return tx ? drop_expect : arrive_drop;

@@ -86,6 +86,18 @@ RULE(device, properties_agree_with_attributes, DERIVED,
     EXPECT(p.totalGlobalMem, total);
 }
 
+RULE(device, direct_managed_access, DERIVED,
+     "only a device that shares the host's page tables lets the host reach "
+     "managed memory without moving it")
+{
+    int direct = -1, shared = -1;
+    OK(cudaDeviceGetAttribute(
+        &direct, cudaDevAttrDirectManagedMemAccessFromHost, 0));
+    OK(cudaDeviceGetAttribute(
+        &shared, cudaDevAttrPageableMemoryAccessUsesHostPageTables, 0));
+    EXPECT(direct && !shared, 0);
+}
+
 RULE(device, versions, HEADER,
      "the runtime's version is the headers', the driver's at least as new")
 {

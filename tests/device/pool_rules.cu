@@ -98,6 +98,21 @@ RULE(pool, default_one, HEADER,
     EXPECT(cudaDeviceGetDefaultMemPool(&a, 99), cudaErrorInvalidDevice);
 }
 
+RULE(pool, current_arguments, REPORT,
+     "cudaDeviceGetMemPool and cudaDeviceSetMemPool: no pool, nowhere to tell "
+     "it or a device that does not exist: 1")
+{
+    cudaMemPool_t pool;
+    OK(cudaDeviceGetMemPool(&pool, 0));
+    OK(cudaDeviceSetMemPool(0, pool));
+    EXPECT(cudaDeviceGetMemPool(nullptr, 0), cudaErrorInvalidValue);
+    EXPECT(cudaDeviceSetMemPool(0, nullptr), cudaErrorInvalidValue);
+    for (int device : {-1, 99}) {
+        EXPECT(cudaDeviceGetMemPool(&pool, device), cudaErrorInvalidValue);
+        EXPECT(cudaDeviceSetMemPool(device, pool), cudaErrorInvalidValue);
+    }
+}
+
 RULE(pool, create_arguments, REPORT,
      "cudaMemPoolCreate: null arguments, an unknown type, place or device: 1")
 {

@@ -220,6 +220,28 @@ static void mbarrier_phases(void **state) {
     rig_close(r);
 }
 
+/* Copies are done when the thread arrives for them: without .noinc that takes
+ * no arrival from the barrier, with it one. */
+static void mbarrier_copies(void **state) {
+    (void)state;
+    struct rig *r = rig_ran(MBARRIER
+        "mbarrier.init.shared.b64 [bar], 2;\n"
+        "cp.async.ca.shared.global [s], [%rd1], 4;\n"
+        "cp.async.mbarrier.arrive.shared.b64 [bar];\n"
+        "mbarrier.arrive.shared.b64 %rd4, [bar];\n"
+        "mbarrier.pending_count.b64 %r2, %rd4;\n"
+        "mbarrier.test_wait.shared.b64 %p2, [bar], %rd4;\n"
+        "selp.u32 %r3, 1, 0, %p2;\n"
+        "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];\n"
+        "mbarrier.test_wait.shared.b64 %p2, [bar], %rd4;\n"
+        "selp.u32 %r4, 1, 0, %p2;\n"
+        "st.global.v2.u32 [%rd1], {%r2, %r3};\n"
+        "st.global.u32 [%rd1+8], %r4;\nret;\n}\n", 1, 1);
+    static const uint32_t want[3] = {2, 0, 1};
+    assert_memory_equal(r->host, want, sizeof want);
+    rig_close(r);
+}
+
 /* Counts, drops and bytes of copies, seen through one thread. */
 static void mbarrier_counts(void **state) {
     (void)state;
@@ -453,6 +475,7 @@ int main(void) {
         cmocka_unit_test(a_deadlock_is_told),
         cmocka_unit_test(a_barrier_out_of_range_is_illegal),
         cmocka_unit_test(mbarrier_phases),
+        cmocka_unit_test(mbarrier_copies),
         cmocka_unit_test(mbarrier_counts),
         cmocka_unit_test(shuffles),
         cmocka_unit_test(shuffles_from_the_absent),
