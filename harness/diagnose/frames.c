@@ -30,7 +30,9 @@ static int recent_error(const struct dg *d, const struct dg_line *l,
         const struct dg_error *e = &d->facts->errors[i];
         if (l->at.line - e->at.line > within)
             return -1;
-        if (e->at.source == l->at.source || !e->at.source || !l->at.source)
+        /* a watchdog gives its rank on the first line of many only */
+        if (e->at.source == l->at.source || !e->at.source || !l->at.source
+            || e->watchdog)
             return (int)i;
     }
     return -1;
