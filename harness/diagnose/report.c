@@ -52,15 +52,23 @@ static void put_frame(struct fl_text *t, const char *key,
     fl_json_close(t, '}');
 }
 
+/* The cause in the few words that readers of the JSON compare, then in ours. */
+static void put_cause(struct fl_text *t, const struct dg_rule *r)
+{
+    const char *kind = r ? dg_rule_text(r, DG_BECAUSE_OF) : "";
+    const char *name = r ? dg_rule_text(r, DG_NAME) : NULL;
+    put_text(t, "cause", *kind ? kind : name);
+    put_text(t, "cause_detail", name);
+}
+
 static void put_causes(struct fl_text *t, const struct dg_verdict *v)
 {
-    put_text(t, "cause", v->n_causes
-             ? dg_rule_text(v->causes[0].rule, DG_NAME) : NULL);
+    put_cause(t, v->n_causes ? v->causes[0].rule : NULL);
     fl_json_open(t, "causes", '[');
     for (size_t i = 0; i < v->n_causes; i++) {
         const struct dg_cause *c = &v->causes[i];
         fl_json_open(t, NULL, '{');
-        fl_json_put_string(t, "cause", dg_rule_text(c->rule, DG_NAME));
+        put_cause(t, c->rule);
         fl_json_put_string(t, "meaning", dg_rule_text(c->rule, DG_SAY));
         fl_json_put_integer(t, "weight", c->weight);
         fl_json_open(t, "evidence", '[');

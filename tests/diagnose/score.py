@@ -3,9 +3,9 @@
     score.py FAULTLAG FOLDER [--show]
 
 FOLDER holds NAME.log and NAME.json, a sidecar with some keys of the output,
-which are compared (`true_cause` is `cause`; of frames, what is given of file
-and line; of victims, names). Prints a table by framework, and with --show
-every difference; exit status 1 if there is one.
+which are compared (`true_cause` is `cause`, and `cause` is `cause_detail`; of
+frames, what is given of file and line; of victims, names). Prints a table by
+framework, and with --show every difference; exit status 1 if there is one.
 """
 import collections
 import json
@@ -23,7 +23,8 @@ GROUPS = {
     "cause": ["true_cause", "cause"],
     "other": ["fault", "framework_name", "recoverable", "victims", "user_frame"],
 }
-RENAMED = {"true_cause": "cause", "framework_name": "framework"}
+RENAMED = {"true_cause": "cause", "cause": "cause_detail",
+           "framework_name": "framework"}
 # A cause that the thread itself, a maintainer or the reporter stated.
 SURE = ("stated", "maintainer", "reporter")
 
