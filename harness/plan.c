@@ -185,6 +185,23 @@ static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
     return false;
 }
 
+static bool is_bound(const char *mode)
+{
+    return mode && strcmp(mode, "random");
+}
+
+/* Eager and lazy bound how far a report is from its fault. In a bench a program
+ * without a fault is not asked for them where it runs otherwise too. */
+static bool is_superfluous(const struct fl_options *o, const struct choice *c,
+                           const char *variant, const char *mode)
+{
+    bool otherwise = false;
+    for (size_t m = 0; m < c->n_schedules; m++)
+        otherwise |= !is_bound(c->schedules[m]);
+    return !o->name && otherwise && is_bound(mode)
+        && strcmp(variant, "faulty");
+}
+
 bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
                   enum fl_device_kind device, struct fl_plan *plan)
 {
@@ -210,6 +227,8 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
             for (size_t k = 0; k < c.n_strategies; k++)
                 for (size_t m = 0; m < c.n_schedules; m++) {
                     const char *mode = c.schedules[m];
+                    if (is_superfluous(o, &c, c.variants[v], mode))
+                        continue;
                     bool once = !o->name
                         && !fl_is_sampled(c.variants[v], mode ? mode : "free");
                     for (unsigned long long n = 0;

@@ -31,11 +31,11 @@ def draw_cell(ax, x, y, rows, column, norm, cmap):
         dark = np.dot(colour[:3], (0.299, 0.587, 0.114)) < 0.45
         first, *rest = cell_text(values, len(values), len(rows)).split("\n")
         ink = "white" if dark else style.INK
-        ax.text(x, y - (0.16 if rest else 0), first, ha="center",
+        ax.text(x, y - (0, 0.16, 0.24)[len(rest)], first, ha="center",
                 va="center", fontsize=11, color=ink)
         if rest:
-            ax.text(x, y + 0.22, " ".join(rest), ha="center", va="center",
-                    fontsize=7, color=ink)
+            ax.text(x, y + 0.22, "\n".join(rest), ha="center", va="center",
+                    fontsize=8 - len(rest), linespacing=1, color=ink)
         return
     ax.add_patch(plt.Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="#f4f5f7",
                                hatch="////", edgecolor="#c9cdd3",
