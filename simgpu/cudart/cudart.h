@@ -17,6 +17,7 @@
 #include "core/device.h"
 #include "cudart/capture.h"
 #include "cudart/tools.h"
+#include "fatbin/fatbin.h"
 #include "ptx/exec.h"
 
 /* ---- calls (call.c) ----------------------------------------------------- */
@@ -212,6 +213,7 @@ struct module {
     const char *text;            /* or PTX; either only while it is read */
     struct ptx_module *ptx;      /* parsed and linked once, kept for good */
     char *label;                 /* its source's name, for messages */
+    struct fatbin_code cubin;    /* for what it says of kernels, or empty */
     bool parsed, loaded;         /* loaded: variables are in memory */
     cudaError_t error;
     char *why;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "cudart/registration.h"
+#include "fatbin/cubin.h"
 #include "fatbin/fatbin.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,15 +67,18 @@ static cudaError_t parse_text(struct module *m, const char *text, size_t len,
                                  : (m->error = cudaErrorMemoryAllocation);
 }
 
+static unsigned device_sm(void)
+{
+    return (unsigned)(identity()->major * 10 + identity()->minor);
+}
+
 static cudaError_t parse_fatbin(struct module *m, const void *fatbin,
                                 bool optional)
 {
-    const struct device_identity *id = identity();
     struct fatbin_text text;
     char why[512] = "";
     enum fatbin_status s =
-        fatbin_pick_ptx(fatbin, fatbin_size(fatbin),
-                        (unsigned)(id->major * 10 + id->minor), &text, why,
+        fatbin_pick_ptx(fatbin, fatbin_size(fatbin), device_sm(), &text, why,
                         sizeof why);
     if (s != FATBIN_OK && optional) return cudaSuccess;
     if (s != FATBIN_OK)
@@ -101,6 +105,9 @@ static cudaError_t parse(struct module *m)
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < n && error == cudaSuccess; i++)
         error = parse_fatbin(m, images[i], i > 0);
+    const void *linked = m->fatbin ? m->fatbin : fatbin_linked(m->wrapper);
+    if (error == cudaSuccess && linked)
+        fatbin_pick_cubin(linked, fatbin_size(linked), device_sm(), &m->cubin);
     return error;
 }
 
@@ -231,6 +238,9 @@ static cudaError_t decode(struct kernel *k)
     k->program = program_decode(ptx, k->name, find_address, k->module, &err);
     if (!k->program)
         return fail(&k->error, &k->why, cudaErrorNotSupported, "%s", err.text);
+    const struct fatbin_code *cubin = &k->module->cubin;
+    unsigned registers = cubin_registers(cubin->bytes, cubin->len, k->name);
+    if (registers) k->program->regs_per_thread = registers;
     return cudaSuccess;
 }
 

@@ -1,4 +1,4 @@
-/* Walks a fat binary and takes out the PTX that fits.
+/* Walks a fat binary and takes out the PTX that fits, and the cubin.
  *
  * Nothing in the bytes is believed: every offset and size is held against the
  * end of what the caller gave, and the size that decompression may take is
@@ -8,7 +8,6 @@
 #include "fatbin/fatbin.h"
 
 #include <lz4.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +15,24 @@
 
 #include "fatbin/fatbin_format.h"
 
-/* Larger than any PTX nvcc writes; a frame may claim what it likes. */
-#define MAX_TEXT ((uint64_t)1 << 30)
+/* Larger than anything nvcc writes; a frame may claim what it likes. */
+#define MAX_PLAIN ((uint64_t)1 << 30)
+
+/* An entry and where its header lies. */
+struct found {
+    struct fatbin_entry entry;
+    const uint8_t *at; /* NULL: there is none */
+};
 
 /* What a walk has seen so far. */
 struct survey {
     unsigned max_sm;
-    bool has_best;
-    struct fatbin_entry best;
-    const uint8_t *best_at;      /* the entry's header */
+    struct found ptx;            /* the best that runs */
+    struct found elf;            /* the nearest */
     unsigned lowest_ptx;         /* smallest sm of any PTX, 0 none */
     unsigned restricted;         /* sm of arch-specific PTX passed over */
     unsigned elf_sm, lto_sm;     /* largest sm of that kind, 0 none */
-    bool has_elf, has_lto;
+    bool has_lto;
 };
 
 static enum fatbin_status malformed(char *why, size_t why_len,
@@ -56,16 +60,23 @@ static bool better(const struct fatbin_entry *a, const struct fatbin_entry *b)
     return !(a->flags & special) && (b->flags & special);
 }
 
+/* Is a's machine code nearer to the device's than b's? */
+static bool nearer(const struct fatbin_entry *a, const struct fatbin_entry *b,
+                   unsigned sm)
+{
+    unsigned to_a = a->sm > sm ? a->sm - sm : sm - a->sm;
+    unsigned to_b = b->sm > sm ? b->sm - sm : sm - b->sm;
+    return to_a != to_b ? to_a < to_b : a->sm < b->sm;
+}
+
 static void consider(struct survey *s, const struct fatbin_entry *e,
                      const uint8_t *at)
 {
     switch (e->kind) {
     case FATBIN_PTX:
         if (runs_on(e, s->max_sm)) {
-            if (s->has_best && !better(e, &s->best)) break;
-            s->has_best = true;
-            s->best = *e;
-            s->best_at = at;
+            if (s->ptx.at && !better(e, &s->ptx.entry)) break;
+            s->ptx = (struct found){*e, at};
         } else if (e->sm <= s->max_sm) {
             s->restricted = e->sm;
         } else if (!s->lowest_ptx || e->sm < s->lowest_ptx) {
@@ -73,8 +84,9 @@ static void consider(struct survey *s, const struct fatbin_entry *e,
         }
         break;
     case FATBIN_ELF:
-        s->has_elf = true;
         if (e->sm > s->elf_sm) s->elf_sm = e->sm;
+        if (!s->elf.at || nearer(e, &s->elf.entry, s->max_sm))
+            s->elf = (struct found){*e, at};
         break;
     case FATBIN_LTO:
         s->has_lto = true;
@@ -130,7 +142,7 @@ static enum fatbin_status explain(const struct survey *s, char *why,
     if (s->restricted)
         snprintf(found, sizeof found, "only PTX specific to sm_%u",
                  s->restricted);
-    else if (s->has_elf)
+    else if (s->elf.at)
         snprintf(found, sizeof found, "only machine code for sm_%u", s->elf_sm);
     else if (s->has_lto)
         snprintf(found, sizeof found, "only link-time IR (-dlto) for sm_%u",
@@ -155,26 +167,28 @@ static bool inflate(uint64_t flags, const uint8_t *from, size_t n, char *plain,
            (int)len;
 }
 
-static enum fatbin_status extract(const struct survey *s,
-                                  struct fatbin_text *out, char *why,
-                                  size_t why_len)
+/* The payload as nvcc had it before packing, with a NUL behind; `what` says
+ * in messages what it is. */
+static enum fatbin_status unpack(const struct found *f, const char *what,
+                                 char **plain, size_t *plain_len, char *why,
+                                 size_t why_len)
 {
-    const struct fatbin_entry *e = &s->best;
-    const uint8_t *from = s->best_at + e->header_size;
+    const struct fatbin_entry *e = &f->entry;
+    const uint8_t *from = f->at + e->header_size;
     const uint64_t known = FATBIN_FLAG_ZSTD | FATBIN_FLAG_LZ4;
     bool packed = e->flags & known;
     uint64_t n = packed ? e->compressed : e->size;
     uint64_t len = packed ? e->plain_size : e->size;
     if (!packed && e->compressed) {
         snprintf(why, why_len,
-                 "PTX is compressed in a way that is not known (flags 0x%llx); "
+                 "%s is compressed in a way that is not known (flags 0x%llx); "
                  "compile with --no-compress",
-                 (unsigned long long)e->flags);
+                 what, (unsigned long long)e->flags);
         return FATBIN_COMPRESSION;
     }
     if (n > e->size) return malformed(why, why_len, "payload is cut off");
-    if (len > MAX_TEXT || n > MAX_TEXT)
-        return malformed(why, why_len, "PTX of more than 1 GiB");
+    if (len > MAX_PLAIN || n > MAX_PLAIN)
+        return malformed(why, why_len, "payload of more than 1 GiB");
     /* LZ4 expands at most 255 times; zstd says itself how large it becomes. */
     if (e->flags & FATBIN_FLAG_ZSTD) {
         if (ZSTD_getFrameContentSize(from, n) != len)
@@ -182,29 +196,43 @@ static enum fatbin_status extract(const struct survey *s,
     } else if (packed && len > n * 255 + 64) {
         return malformed(why, why_len, "size of the LZ4 block is impossible");
     }
-    char *text = malloc((size_t)len + 1);
-    if (!text) {
-        snprintf(why, why_len, "no memory for %llu bytes of PTX",
-                 (unsigned long long)len);
+    char *bytes = malloc((size_t)len + 1);
+    if (!bytes) {
+        snprintf(why, why_len, "no memory for %llu bytes of %s",
+                 (unsigned long long)len, what);
         return FATBIN_NO_MEMORY;
     }
-    size_t got = (size_t)len;
     if (!packed) {
-        if (got) memcpy(text, from, got);
-    } else if (!inflate(e->flags, from, n, text, got)) {
-        free(text);
-        return malformed(why, why_len, "compressed PTX does not unpack");
+        if (len) memcpy(bytes, from, (size_t)len);
+    } else if (!inflate(e->flags, from, n, bytes, (size_t)len)) {
+        free(bytes);
+        return malformed(why, why_len, "compressed payload does not unpack");
     }
-    while (got && !text[got - 1]) got--; /* trailing NUL, padding */
-    text[got] = 0;
+    bytes[len] = 0;
+    *plain = bytes;
+    *plain_len = (size_t)len;
+    return FATBIN_OK;
+}
+
+static enum fatbin_status extract(const struct found *f,
+                                  struct fatbin_text *out, char *why,
+                                  size_t why_len)
+{
+    const struct fatbin_entry *e = &f->entry;
+    char *text;
+    size_t len;
+    enum fatbin_status status = unpack(f, "PTX", &text, &len, why, why_len);
+    if (status != FATBIN_OK) return status;
+    while (len && !text[len - 1]) len--; /* trailing NUL, padding */
+    text[len] = 0;
     out->text = text;
-    out->len = got;
+    out->len = len;
     out->sm = e->sm;
     out->name[0] = 0;
     if (e->name >= sizeof *e && e->name <= e->header_size &&
         e->name_len <= e->header_size - e->name)
         snprintf(out->name, sizeof out->name, "%.*s", (int)e->name_len,
-                 (const char *)s->best_at + e->name);
+                 (const char *)f->at + e->name);
     return FATBIN_OK;
 }
 
@@ -257,7 +285,7 @@ static enum fatbin_status take_text(const char *p, size_t len, unsigned max_sm,
         struct survey s = { .max_sm = max_sm, .lowest_ptx = sm };
         return explain(&s, why, why_len);
     }
-    out->text = len < MAX_TEXT ? malloc(len + 1) : NULL;
+    out->text = len < MAX_PLAIN ? malloc(len + 1) : NULL;
     if (!out->text) {
         snprintf(why, why_len, "no memory for %zu bytes of PTX", len);
         return FATBIN_NO_MEMORY;
@@ -283,8 +311,23 @@ enum fatbin_status fatbin_pick_ptx(const void *data, size_t len,
         return take_text(data, len, max_sm, out, why, why_len);
     enum fatbin_status status = walk(data, len, &s, why, why_len);
     if (status != FATBIN_OK) return status;
-    if (!s.has_best) return explain(&s, why, why_len);
-    return extract(&s, out, why, why_len);
+    if (!s.ptx.at) return explain(&s, why, why_len);
+    return extract(&s.ptx, out, why, why_len);
+}
+
+bool fatbin_pick_cubin(const void *data, size_t len, unsigned sm,
+                       struct fatbin_code *out)
+{
+    struct survey s = { .max_sm = sm };
+    char *bytes, why[128]; /* nobody asks why */
+    *out = (struct fatbin_code){ 0 };
+    if (walk(data, len, &s, why, sizeof why) != FATBIN_OK || !s.elf.at ||
+        unpack(&s.elf, "machine code", &bytes, &out->len, why,
+               sizeof why) != FATBIN_OK)
+        return false;
+    out->bytes = bytes;
+    out->sm = s.elf.entry.sm;
+    return true;
 }
 
 void fatbin_text_free(struct fatbin_text *t)
@@ -315,4 +358,11 @@ size_t fatbin_images(const void *wrapper, const void *images[FATBIN_MAX_IMAGES])
     for (const void *const *p = w.list; n < FATBIN_MAX_IMAGES && *p; p++)
         images[n++] = *p;
     return n;
+}
+
+const void *fatbin_linked(const void *wrapper)
+{
+    struct fatbin_wrapper w;
+    memcpy(&w, wrapper, sizeof w);
+    return w.magic == FATBIN_WRAPPER_MAGIC ? w.data : NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef SIMGPU_FATBIN_H
 #define SIMGPU_FATBIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,19 @@ enum fatbin_status fatbin_pick_ptx(const void *data, size_t len,
                                    char *why, size_t why_len);
 void fatbin_text_free(struct fatbin_text *t);
 
+/* A cubin, decompressed; free `bytes` with free. */
+struct fatbin_code {
+    void *bytes;
+    size_t len;
+    unsigned sm;
+};
+
+/* Chooses the cubin whose sm is nearest to `sm` (of two equally near, the
+ * older) from the fat binary at `data`, and decompresses it. False when there
+ * is none, it is damaged, or there is no memory. */
+bool fatbin_pick_cubin(const void *data, size_t len, unsigned sm,
+                       struct fatbin_code *out);
+
 /* Size in bytes of the fat binary at `header` as its own header states it
  * (16 + size field), or 0 if the magic is wrong. For data inside a loaded
  * program, whose end is not otherwise known. */
@@ -44,5 +58,9 @@ size_t fatbin_size(const void *header);
  * version 2 (device-linked) at a NULL-terminated list. Fills images[] and
  * returns their number, or 0 if the wrapper is not one. */
 size_t fatbin_images(const void *wrapper, const void *images[FATBIN_MAX_IMAGES]);
+
+/* The fat binary with the machine code that is run, or NULL: of a
+ * device-linked program what the linker made, not the list's objects. */
+const void *fatbin_linked(const void *wrapper);
 
 #endif

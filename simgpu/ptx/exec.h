@@ -146,7 +146,7 @@ struct program {
     struct exec_param *params; uint32_t n_params;
     uint32_t param_bytes;
     uint32_t maxntid;            /* threads a block at most, 0 not given */
-    uint32_t regs_per_thread;    /* estimate, for attributes and 701 */
+    uint32_t regs_per_thread;    /* an estimate, or machine code's */
     uint64_t sregs_used;         /* bit a PTX_SREG_* */
     uint32_t builtins;           /* bit an enum exec_builtin that it calls */
     struct exec_func *funcs;     /* one a function of the module */

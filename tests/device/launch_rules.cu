@@ -170,6 +170,37 @@ RULE(launch, attributes_agree_with_701, DERIVED,
     OK(finish());
 }
 
+/* Eighty values that are all loaded before the first is used, until the
+ * assembler moves loads and uses together: 31 registers for sm_90. */
+enum { LATE = 80 };
+__global__ void late(const unsigned *in, unsigned *out)
+{
+    unsigned v[LATE], s = 0;
+#pragma unroll
+    for (int i = 0; i < LATE; i++) v[i] = in[i * 1024 + threadIdx.x];
+#pragma unroll
+    for (int i = 0; i < LATE; i++) s = s * 3 + v[i];
+    out[threadIdx.x] = s;
+}
+
+RULE(launch, registers_are_the_assemblers, DERIVED,
+     "what counts against a launch is the registers that the assembler gave "
+     "the kernel, not the values in its PTX")
+{
+    cudaFuncAttributes a;
+    OK(cudaFuncGetAttributes(&a, late));
+    EXPECT(a.numRegs <= 64, true);
+    EXPECT(a.maxThreadsPerBlock, 1024);
+    unsigned *in = device_array<unsigned>(LATE * 1024), want = 0, last = 0;
+    unsigned *out = device_array<unsigned>(1024);
+    OK(cudaMemset(in, 1, LATE * 1024 * sizeof *in));
+    late<<<1, 1024>>>(in, out);
+    OK(cudaGetLastError());
+    OK(cudaMemcpy(&last, out + 1023, sizeof last, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < LATE; i++) want = want * 3 + 0x01010101u;
+    EXPECT(last, want);
+}
+
 __global__ void __launch_bounds__(64) bounded(int *p) { *p = blockDim.x; }
 
 RULE(launch, over_launch_bounds, REPORT,

@@ -1,8 +1,11 @@
-/* Any bytes as a fat binary: an answer with a reason, no step outside. */
+/* Any bytes as a fat binary: an answer with a reason, no step outside. The
+ * machine code in it, or the bytes themselves as machine code: a number of
+ * registers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fatbin/cubin.h"
 #include "fatbin/fatbin.h"
 #include "fuzz.h"
 #include "ptx/ast.h"
@@ -23,6 +26,18 @@ static enum fatbin_status pick(const uint8_t *data, size_t size, unsigned sm,
     return s;
 }
 
+/* Of a kernel in each of the seeds that hold machine code. */
+static unsigned registers(const void *code, size_t size)
+{
+    unsigned small = cubin_registers(code, size, "_Z5smallPi");
+    unsigned large = cubin_registers(code, size, "_Z8branchesPi");
+    if (small > 255 || large > 255) {
+        fprintf(stderr, "promise broken: %u, %u registers\n", small, large);
+        abort();
+    }
+    return small | large;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const unsigned sms[] = { 75, 90, 103, 0xffffffff };
@@ -31,6 +46,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         pick(data, size, sms[i], &t);
         fatbin_text_free(&t);
     }
+    struct fatbin_code code;
+    if (fatbin_pick_cubin(data, size, 90, &code))
+        registers(code.bytes, code.len);
+    free(code.bytes);
+    registers(data, size);
     if (size >= 16) fatbin_size(data);
     return 0;
 }
@@ -47,6 +67,13 @@ bool fuzz_seed_is_good(const char *name, const uint8_t *data, size_t size)
     struct ptx_module *m = ptx_parse(t.text, t.len, name, &err);
     if (!m) fprintf(stderr, "%s\n", err.text);
     bool good = m && size == fatbin_size(data);
+    struct fatbin_code code;
+    if (fatbin_pick_cubin(data, size, 90, &code) &&
+        !registers(code.bytes, code.len)) {
+        fprintf(stderr, "%s: no registers\n", name);
+        good = false;
+    }
+    free(code.bytes);
     ptx_module_free(m);
     fatbin_text_free(&t);
     return good;

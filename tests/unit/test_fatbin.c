@@ -56,30 +56,42 @@ static void put_entry(struct image *im, struct fatbin_entry e,
 
 enum packing { STORED, LZ4, ZSTD };
 
-static void put_ptx_text(struct image *im, unsigned sm, uint64_t flags,
-                         enum packing how, const char *text)
+static void put_packed(struct image *im, struct fatbin_entry e,
+                       enum packing how, const void *plain, size_t n)
 {
     char packed[2048];
-    struct fatbin_entry e = { .kind = FATBIN_PTX, .isa_major = 9, .sm = sm,
-                              .flags = 0x11 | flags };
-    size_t n = strlen(text) + 1; /* with the NUL, as nvcc counts */
     if (how == STORED) {
-        put_entry(im, e, "", text, n);
+        put_entry(im, e, "", plain, n);
         return;
     }
     e.plain_size = n;
     if (how == LZ4) {
-        int got = LZ4_compress_default(text, packed, (int)n, sizeof packed);
+        int got = LZ4_compress_default(plain, packed, (int)n, sizeof packed);
         assert_true(got > 0);
         e.compressed = (uint32_t)got;
         e.flags |= FATBIN_FLAG_LZ4;
     } else {
-        size_t got = ZSTD_compress(packed, sizeof packed, text, n, 3);
+        size_t got = ZSTD_compress(packed, sizeof packed, plain, n, 3);
         assert_false(ZSTD_isError(got));
         e.compressed = (uint32_t)got;
         e.flags |= FATBIN_FLAG_ZSTD;
     }
     put_entry(im, e, "", packed, e.compressed);
+}
+
+static void put_ptx_text(struct image *im, unsigned sm, uint64_t flags,
+                         enum packing how, const char *text)
+{
+    struct fatbin_entry e = { .kind = FATBIN_PTX, .isa_major = 9, .sm = sm,
+                              .flags = 0x11 | flags };
+    put_packed(im, e, how, text, strlen(text) + 1); /* nvcc counts the NUL */
+}
+
+static void put_elf(struct image *im, unsigned sm, enum packing how,
+                    const void *code, size_t n)
+{
+    struct fatbin_entry e = { .kind = FATBIN_ELF, .sm = sm, .flags = 0x11 };
+    put_packed(im, e, how, code, n);
 }
 
 static void put_ptx(struct image *im, unsigned sm, uint64_t flags)
@@ -121,6 +133,18 @@ static unsigned picked_sm(const struct image *im, unsigned max_sm)
     unsigned sm = t.sm;
     fatbin_text_free(&t);
     return sm;
+}
+
+static unsigned nearest_sm(const struct image *im, unsigned sm)
+{
+    struct fatbin_code code;
+    void *exact = malloc(im->len);
+    memcpy(exact, im->bytes, im->len);
+    bool found = fatbin_pick_cubin(exact, im->len, sm, &code);
+    free(exact);
+    assert_true(found == (code.bytes != NULL));
+    free(code.bytes);
+    return code.sm;
 }
 
 /* ---- tests ------------------------------------------------------------- */
@@ -204,6 +228,46 @@ static void general_wins(void **state)
         assert_string_equal(t.text, "general");
         fatbin_text_free(&t);
     }
+}
+
+/* Machine code comes out whole: zeroes at its end are part of it. */
+static void cubins(void **state)
+{
+    (void)state;
+    static const char code[64] = "\x7f""ELF and more";
+    for (enum packing how = STORED; how <= ZSTD; how++) {
+        struct image im;
+        struct fatbin_code out;
+        start(&im);
+        put_ptx(&im, 75, 0);
+        put_elf(&im, 90, how, code, sizeof code);
+        assert_true(fatbin_pick_cubin(im.bytes, im.len, 90, &out));
+        assert_int_equal(out.len, sizeof code);
+        assert_memory_equal(out.bytes, code, sizeof code);
+        free(out.bytes);
+        assert_int_equal(picked_sm(&im, 90), 75);
+    }
+}
+
+static void nearest_cubin(void **state)
+{
+    (void)state;
+    struct image im;
+    start(&im);
+    put_ptx(&im, 90, 0);
+    assert_int_equal(nearest_sm(&im, 90), 0); /* PTX is not code */
+    put_elf(&im, 86, STORED, "code", 4);
+    put_elf(&im, 120, STORED, "code", 4);
+    put_elf(&im, 80, STORED, "code", 4);
+    put_elf(&im, 100, STORED, "code", 4);
+    assert_int_equal(nearest_sm(&im, 75), 80);
+    assert_int_equal(nearest_sm(&im, 86), 86);
+    assert_int_equal(nearest_sm(&im, 90), 86);
+    assert_int_equal(nearest_sm(&im, 93), 86);  /* of equals the older */
+    assert_int_equal(nearest_sm(&im, 94), 100); /* or later than the device */
+    assert_int_equal(nearest_sm(&im, 200), 120);
+    im.bytes[0] ^= 1;
+    assert_int_equal(nearest_sm(&im, 90), 0);
 }
 
 static void advice(void **state)
@@ -294,6 +358,7 @@ static void damage_everywhere(void **state)
         start(&im);
         put_ptx_text(&im, 75, 0, how, TEXT);
         put_ptx_text(&im, 80, 0, how, TEXT);
+        put_elf(&im, 90, how, "code", 4);
         for (size_t n = 0; n < im.len; n++) {
             assert_int_not_equal(pick(im.bytes, n, 90, &t), FATBIN_OK);
             fatbin_text_free(&t);
@@ -304,6 +369,7 @@ static void damage_everywhere(void **state)
             assert_true((s == FATBIN_OK) == (t.text != NULL));
             assert_true(s == FATBIN_OK || *why);
             fatbin_text_free(&t);
+            nearest_sm(&im, 90);
             im.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         }
     }
@@ -318,13 +384,16 @@ static void wrappers(void **state)
     struct fatbin_wrapper w = { FATBIN_WRAPPER_MAGIC, 1, &a, "file" };
     assert_int_equal(fatbin_images(&w, images), 1);
     assert_ptr_equal(images[0], &a);
+    assert_ptr_equal(fatbin_linked(&w), &a);
     w = (struct fatbin_wrapper){ FATBIN_WRAPPER_MAGIC, 2, &b, list };
     assert_int_equal(fatbin_images(&w, images), 2);
     assert_ptr_equal(images[1], &b);
+    assert_ptr_equal(fatbin_linked(&w), &b);
     w.list = NULL;
     assert_int_equal(fatbin_images(&w, images), 0);
     w.magic = 1;
     assert_int_equal(fatbin_images(&w, images), 0);
+    assert_null(fatbin_linked(&w));
     assert_int_equal(fatbin_size("not a fat binary"), 0);
 }
 
@@ -335,6 +404,8 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(choice),
         cmocka_unit_test(general_wins),
+        cmocka_unit_test(cubins),
+        cmocka_unit_test(nearest_cubin),
         cmocka_unit_test(advice),
         cmocka_unit_test(plain_text),
         cmocka_unit_test(damage),
