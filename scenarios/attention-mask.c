@@ -65,17 +65,8 @@ PROGRAM static void mask(struct fl_trial *t, struct state *s, unsigned b)
     FL_PLANT(t, stream, k_attention_bias(stream, s->net.score, s->bias.dev,
                                          bucket, BATCH, SEQ, BUCKETS,
                                          fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "read_loss", FL_DERIVED,
-            .note = "at the copy of the loss, or at the wait behind it"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "read_loss",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "copy of the loss is the next call with one"),
-        EXPECT_NOT_WAITED(700, "attention", "read_loss"),
-        EXPECT_CRUMBS(700, "mask", "read_loss"),
-        EXPECT_LOG(700, "attention", "read_loss"),
-        EXPECT_DSA("mask", "read_loss"),
-        EXPECT_WAITED(700, "mask"));
+        EXPECT_ASKED_AT_COPY(700, "read_loss"),
+        EXPECT_SERIAL(700, "mask", "attention", "read_loss"));
 }
 
 PROGRAM static void attention(struct fl_trial *t, struct state *s, unsigned b)
@@ -136,8 +127,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     int64_t e = element_of(beacon);
     (void)t;
     return e / (SEQ * SEQ) * SEQ + e % SEQ == s->bad_key
-        && (beacon->set == FL_BEACON_FROM_DEVICE
-            || beacon->value == FAR_BUCKET);
+        && beacon_says(beacon, FAR_BUCKET);
 }
 
 static int64_t right_bucket(const struct fl_trial *t, const struct state *s,

@@ -71,11 +71,7 @@ PROGRAM static void last_hidden(struct fl_trial *t, struct state *s,
             FL_DERIVED,
             .note = "the launch waited, but nvcc's stub drops its code; the "
                     "copy of the loss is the next call that returns one"),
-        EXPECT_NOT_WAITED(710, "net_classify", "train_step"),
-        EXPECT_CRUMBS(710, "last_hidden", "train_step"),
-        EXPECT_LOG(710, "net_classify", "train_step"),
-        EXPECT_DSA("last_hidden", "train_step"),
-        EXPECT_WAITED(710, "last_hidden"));
+        EXPECT_SERIAL(710, "last_hidden", "net_classify", "train_step"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -112,7 +108,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) / DIM == s->bad_sequence
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == SEQ);
+        && beacon_says(beacon, SEQ);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)

@@ -104,17 +104,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
 
     FL_PLANT(t, stream, k_bce(stream, s->losses, n->dlogits, n->logits,
                               s->target[b].dev, ANSWERS, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 710, "read_loss", FL_DERIVED,
-            .note = "at the copy of the loss, or at the wait behind it"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 710, "read_loss",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "copy of the loss is the next call with one"),
-        EXPECT_NOT_WAITED(710, "mean_loss", "read_loss"),
-        EXPECT_CRUMBS(710, "loss", "read_loss"),
-        EXPECT_LOG(710, "mean_loss", "read_loss"),
-        EXPECT_DSA("loss", "read_loss"),
-        EXPECT_WAITED(710, "loss"));
+        EXPECT_ASKED_AT_COPY(710, "read_loss"),
+        EXPECT_SERIAL(710, "loss", "mean_loss", "read_loss"));
 }
 
 PROGRAM static void mean_loss(struct fl_trial *t, struct state *s)

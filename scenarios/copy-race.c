@@ -160,12 +160,6 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
 /* ---- the oracle ---- */
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_DEPENDS : FL_NEVER;
-}
-
 /* Any thread of the gather may be the first; what it reads is stale. */
 static bool commits(const struct fl_trial *t, const void *state,
                     const struct fl_beacon_record *beacon)
@@ -173,7 +167,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     (void)t;
     (void)state;
     return element_of(beacon) < TOKENS * DIM
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == STALE);
+        && beacon_says(beacon, STALE);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)
@@ -208,7 +202,7 @@ const struct fl_scenario scenario_copy_race = {
         "twin's stream does, which costs no wait of the host",
     .setup = setup,
     .step = train_step,
-    .predict = predict,
+    .predict = predict_race,
     .commits = commits,
     .check = check,
 };

@@ -100,17 +100,8 @@ PROGRAM static void embed(struct fl_trial *t, struct state *s, unsigned b)
     FL_PLANT(t, stream, k_index_select(stream, s->x, s->embedding.dev,
                                        s->token[b].dev, TOKENS, DIM,
                                        VOCABULARY, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(700, "forward", "train_step"),
-        EXPECT_CRUMBS(700, "embed", "train_step"),
-        EXPECT_LOG(700, "forward", "train_step"),
-        EXPECT_DSA("embed", "train_step"),
-        EXPECT_WAITED(700, "embed"));
+        EXPECT_ASKED_AT_END(700, "train_step"),
+        EXPECT_SERIAL(700, "embed", "forward", "train_step"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -161,8 +152,7 @@ static bool commits(const struct fl_trial *t, const void *state,
         for (int k = 0; k < TOKENS; k++)
             if (is_bad(s->token[b].host[k]))
                 return is_bad(s->token[b].host[i])
-                    && (beacon->set == FL_BEACON_FROM_DEVICE
-                        || beacon->value == s->token[b].host[i]);
+                    && beacon_says(beacon, s->token[b].host[i]);
     return false;
 }
 

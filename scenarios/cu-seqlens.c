@@ -65,17 +65,8 @@ PROGRAM static void attend(struct fl_trial *t, struct state *s, unsigned b)
     FL_PLANT(t, stream, k_packed_attention(stream, n->mixed, n->q, n->k, n->v,
                                            s->first[b].dev, PACKED, LONGEST,
                                            TOKENS, DIM, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(700, "attention", "train_step"),
-        EXPECT_CRUMBS(700, "attend", "train_step"),
-        EXPECT_LOG(700, "attention", "train_step"),
-        EXPECT_DSA("attend", "train_step"),
-        EXPECT_WAITED(700, "attend"));
+        EXPECT_ASKED_AT_END(700, "train_step"),
+        EXPECT_SERIAL(700, "attend", "attention", "train_step"));
 }
 
 PROGRAM static void attention(struct fl_trial *t, struct state *s, unsigned b)
@@ -132,7 +123,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     int64_t row = first[sequence] + e / DIM % LONGEST;
     (void)t;
     return row < first[sequence + 1]
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == row);
+        && beacon_says(beacon, row);
 }
 
 /* Spread out to padded sequences, which is what the reference knows. */

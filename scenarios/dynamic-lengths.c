@@ -68,17 +68,8 @@ PROGRAM static void pool(struct fl_trial *t, struct state *s, unsigned b)
     else
         FL_PLANT(t, stream, k_mean_pool(stream, s->pooled, s->x, length,
                                         BATCH, SEQ, DIM, fl_beacon(t)),
-            EXPECT("async", FL_LATE, 700, "read_loss", FL_DERIVED,
-                .note = "at the copy of the loss, or at the wait behind it"),
-            EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "read_loss",
-                FL_DERIVED,
-                .note = "the launch waited, but nvcc's stub drops its code; "
-                        "the copy of the loss is the next call with one"),
-            EXPECT_NOT_WAITED(700, "net_classify", "read_loss"),
-            EXPECT_CRUMBS(700, "pool", "read_loss"),
-            EXPECT_LOG(700, "net_classify", "read_loss"),
-            EXPECT_DSA("pool", "read_loss"),
-            EXPECT_WAITED(700, "pool"));
+            EXPECT_ASKED_AT_COPY(700, "read_loss"),
+            EXPECT_SERIAL(700, "pool", "net_classify", "read_loss"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -117,7 +108,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) / DIM == s->bad_sequence
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == UNCUT);
+        && beacon_says(beacon, UNCUT);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)

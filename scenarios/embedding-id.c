@@ -61,17 +61,8 @@ PROGRAM static void embed(struct fl_trial *t, struct state *s, unsigned b)
     else
         FL_PLANT(t, stream, k_index_assert(stream, s->x, s->embedding.dev, by,
                                            1, TOKENS, DIM, fl_beacon(t)),
-            EXPECT("async", FL_LATE, 710, "read_loss", FL_DERIVED,
-                .note = "at the copy of the loss, or at the wait behind it"),
-            EXPECT("sync-unchecked", FL_MISATTRIBUTED, 710, "read_loss",
-                FL_DERIVED,
-                .note = "the launch waited, but nvcc's stub drops its code; "
-                        "the copy of the loss is the next call with one"),
-            EXPECT_NOT_WAITED(710, "net_attention", "read_loss"),
-            EXPECT_CRUMBS(710, "embed", "read_loss"),
-            EXPECT_LOG(710, "net_attention", "read_loss"),
-            EXPECT_DSA("embed", "read_loss"),
-            EXPECT_WAITED(710, "embed"));
+            EXPECT_ASKED_AT_COPY(710, "read_loss"),
+            EXPECT_SERIAL(710, "embed", "net_attention", "read_loss"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -107,8 +98,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) / DIM == s->bad_token
-        && (beacon->set == FL_BEACON_FROM_DEVICE
-            || beacon->value == ADDED_TOKEN);
+        && beacon_says(beacon, ADDED_TOKEN);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)

@@ -65,17 +65,8 @@ PROGRAM static void last_hidden(struct fl_trial *t, struct state *s)
         FL_LAUNCH(t, stream, k_keep_first(stream, s->mask, BATCH, SEQ));
     FL_PLANT(t, stream, k_last_kept(stream, s->pooled, s->x, s->mask, BATCH,
                                     SEQ, DIM, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(700, "net_classify", "train_step"),
-        EXPECT_CRUMBS(700, "last_hidden", "train_step"),
-        EXPECT_LOG(700, "net_classify", "train_step"),
-        EXPECT_DSA("last_hidden", "train_step"),
-        EXPECT_WAITED(700, "last_hidden"));
+        EXPECT_ASKED_AT_END(700, "train_step"),
+        EXPECT_SERIAL(700, "last_hidden", "net_classify", "train_step"));
 }
 
 PROGRAM static void forward(struct fl_trial *t, struct state *s, unsigned b)
@@ -126,8 +117,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) / DIM == s->bad_sequence
-        && (beacon->set == FL_BEACON_FROM_DEVICE
-            || beacon->value == UINT32_MAX);
+        && beacon_says(beacon, UINT32_MAX);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)

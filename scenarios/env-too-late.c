@@ -32,11 +32,7 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
                 FL_DERIVED,
                 .note = "the launch waited, but nvcc's stub drops its code; "
                         "the next call that is checked is the step's end"),
-            EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
-            EXPECT_CRUMBS(700, "recall", "train_step"),
-            EXPECT_LOG(700, "lookup_encode", "train_step"),
-            EXPECT_DSA("recall", "train_step"),
-            EXPECT_WAITED(700, "recall"));
+            EXPECT_SERIAL(700, "recall", "lookup_encode", "train_step"));
 }
 
 PROGRAM static void train_step(struct fl_trial *t, void *state)

@@ -91,12 +91,6 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
 /* ---- the oracle ---- */
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_DEPENDS : FL_NEVER;
-}
-
 /* No thread of a kernel does anything wrong. */
 static bool commits(const struct fl_trial *t, const void *state,
                     const struct fl_beacon_record *beacon)
@@ -133,7 +127,7 @@ const struct fl_scenario scenario_host_buffer_reuse = {
     .guard = "two buffers by turns, so that the next batch goes to the other",
     .setup = setup,
     .step = train_step,
-    .predict = predict,
+    .predict = predict_race,
     .commits = commits,
     .check = check,
 };

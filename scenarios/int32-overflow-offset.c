@@ -42,17 +42,8 @@ PROGRAM static void recall(struct fl_trial *t, struct lookup *l, unsigned b)
     FL_PLANT(t, stream, k_dequantise(stream, l->recalled, table,
                                      l->neighbour[b].dev, SCALE, TOKENS, DIM,
                                      fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
-        EXPECT_CRUMBS(700, "recall", "train_step"),
-        EXPECT_LOG(700, "lookup_encode", "train_step"),
-        EXPECT_DSA("recall", "train_step"),
-        EXPECT_WAITED(700, "recall"));
+        EXPECT_ASKED_AT_END(700, "train_step"),
+        EXPECT_SERIAL(700, "recall", "lookup_encode", "train_step"));
 }
 
 PROGRAM static void train_step(struct fl_trial *t, void *state)

@@ -54,17 +54,8 @@ PROGRAM static void loss(struct fl_trial *t, struct state *s, unsigned b)
     FL_PLANT(t, stream, k_cross_entropy(stream, n->losses, n->dlogits,
                                         n->logits, label, TOKENS, CLASSES,
                                         fl_beacon(t)),
-        EXPECT("async", FL_LATE, 710, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 710, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(710, "net_backward", "train_step"),
-        EXPECT_CRUMBS(710, "loss", "train_step"),
-        EXPECT_LOG(710, "net_backward", "train_step"),
-        EXPECT_DSA("loss", "train_step"),
-        EXPECT_WAITED(710, "loss"));
+        EXPECT_ASKED_AT_END(710, "train_step"),
+        EXPECT_SERIAL(710, "loss", "net_backward", "train_step"));
 }
 
 PROGRAM static void mean_loss(struct fl_trial *t, struct state *s)
@@ -103,7 +94,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) == s->bad_token
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == VOID);
+        && beacon_says(beacon, VOID);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)

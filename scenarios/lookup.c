@@ -115,8 +115,7 @@ bool lookup_commits(const struct fl_trial *t, const void *state,
     const struct lookup *l = state;
     (void)t;
     return element_of(beacon) / DIM == l->bad_token
-        && (beacon->set == FL_BEACON_FROM_DEVICE
-            || beacon->value == l->bad_row);
+        && beacon_says(beacon, l->bad_row);
 }
 
 static void add_recalled(const struct fl_trial *t, const struct lookup *l,

@@ -35,12 +35,7 @@ PROGRAM static void add_slice(struct fl_trial *t, struct lookup *l, unsigned b)
     else
         FL_PLANT(t, stream, k_add4(stream, l->x, slice, TOKENS * DIM,
                                    fl_beacon(t)),
-            EXPECT("async", FL_LATE, 716, "train_step", FL_DERIVED,
-                .note = "nobody asks before the step's own synchronise"),
-            EXPECT("sync-unchecked", FL_MISATTRIBUTED, 716, "train_step",
-                FL_DERIVED,
-                .note = "the launch waited, but nvcc's stub drops its code; "
-                        "the next call that is checked is the step's end"),
+            EXPECT_ASKED_AT_END(716, "train_step"),
             EXPECT_NOT_WAITED(716, "lookup_encode", "train_step"),
             EXPECT_CRUMBS(716, "add_slice", "train_step"),
             EXPECT_LOG(716, "lookup_encode", "train_step"),
@@ -70,8 +65,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     (void)t;
     (void)state;
     return element_of(beacon) < TOKENS * DIM / 4
-        && (beacon->set == FL_BEACON_FROM_DEVICE
-            || beacon->value == MISALIGNED % 4 * (int)sizeof(float));
+        && beacon_says(beacon, MISALIGNED % 4 * (int)sizeof(float));
 }
 
 static void add_right_slice(const struct fl_trial *t, const struct lookup *l,

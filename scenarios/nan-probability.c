@@ -74,17 +74,8 @@ PROGRAM static void sample(struct fl_trial *t, struct state *s, unsigned b)
                                                 TOKENS * CLASSES));
     FL_PLANT(t, stream, k_sample(stream, s->drawn, weight, s->u[b].dev, TOKENS,
                                  CLASSES, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 710, "infer_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 710, "infer_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
-        EXPECT_NOT_WAITED(710, "extend", "infer_step"),
-        EXPECT_CRUMBS(710, "sample", "infer_step"),
-        EXPECT_LOG(710, "extend", "infer_step"),
-        EXPECT_DSA("sample", "infer_step"),
-        EXPECT_WAITED(710, "sample"));
+        EXPECT_ASKED_AT_END(710, "infer_step"),
+        EXPECT_SERIAL(710, "sample", "extend", "infer_step"));
 }
 
 PROGRAM static void extend(struct fl_trial *t, struct state *s)
@@ -131,7 +122,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     const struct state *s = state;
     (void)t;
     return element_of(beacon) / SEQ == s->bad_sequence
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == 0);
+        && beacon_says(beacon, 0);
 }
 
 /* Is c what u draws from these weights, whose sum is 1? */

@@ -363,3 +363,9 @@ enum fl_prediction predict_outside(const struct fl_trial *t,
                 return FL_ALWAYS;
     return FL_NEVER;
 }
+
+enum fl_prediction predict_race(const struct fl_trial *t, const void *state)
+{
+    (void)state;
+    return fl_is_faulty(t) ? FL_DEPENDS : FL_NEVER;
+}

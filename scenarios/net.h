@@ -26,7 +26,9 @@
  *     EXPECT_LOG(code, next, wait),           cupti-log
  *     EXPECT_DSA(here, wait),                 or EXPECT_DSA_BLIND(code, where)
  *     EXPECT_WAITED(code, here)               sync and all that synchronise
- */
+ *
+ * EXPECT_ASKED_AT_... are the first two for the usual programs, EXPECT_SERIAL
+ * is the other five. */
 #define EXPECT_WAITED(code, here) \
     EXPECT("sync", FL_EXACT, code, here, FL_DERIVED), \
     EXPECT("stream-sync", FL_EXACT, code, here, FL_DERIVED), \
@@ -90,6 +92,27 @@
 #define EXPECT_DSA_BLIND(code, where) \
     EXPECT("dsa", FL_LATE, code, where, FL_DERIVED, \
         .note = "no check in the kernel can see it: found as under async")
+
+#define EXPECT_SERIAL(code, here, next, wait) \
+    EXPECT_NOT_WAITED(code, next, wait), \
+    EXPECT_CRUMBS(code, here, wait), \
+    EXPECT_LOG(code, next, wait), \
+    EXPECT_DSA(here, wait), \
+    EXPECT_WAITED(code, here)
+/* Of a program that only asks at its step's end, in `end`. */
+#define EXPECT_ASKED_AT_END(code, end) \
+    EXPECT("async", FL_LATE, code, end, FL_DERIVED, \
+        .note = "nobody asks before the step's own synchronise"), \
+    EXPECT("sync-unchecked", FL_MISATTRIBUTED, code, end, FL_DERIVED, \
+        .note = "the launch waited, but nvcc's stub drops its code; the " \
+                "next call that is checked is the step's end")
+/* Of one that reads its loss back before that, in `copy`. */
+#define EXPECT_ASKED_AT_COPY(code, copy) \
+    EXPECT("async", FL_LATE, code, copy, FL_DERIVED, \
+        .note = "at the copy of the loss, or at the wait behind it"), \
+    EXPECT("sync-unchecked", FL_MISATTRIBUTED, code, copy, FL_DERIVED, \
+        .note = "the launch waited, but nvcc's stub drops its code; the " \
+                "copy of the loss is the next call with one")
 
 enum {
     BATCH = 4,
@@ -193,10 +216,19 @@ enum fl_prediction predict_outside(const struct fl_trial *t,
                                    const struct indices batch[STEPS],
                                    int64_t low, int64_t below);
 
+/* The oracle of faults that hang on the order of the device's work. */
+enum fl_prediction predict_race(const struct fl_trial *t, const void *state);
+
 /* Which element a beacon's thread works on, in a kernel of K_THREADS. */
 static inline int64_t element_of(const struct fl_beacon_record *b)
 {
     return (int64_t)b->block[0] * K_THREADS + b->thread[0];
+}
+
+/* Did the beacon's thread see that value? A device's own record has none. */
+static inline bool beacon_says(const struct fl_beacon_record *b, int64_t value)
+{
+    return b->set == FL_BEACON_FROM_DEVICE || b->value == value;
 }
 
 /* A row so far out that its address is certainly unmapped: 2^46 bytes, 64 TiB,

@@ -136,12 +136,6 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
 /* ---- the oracle ---- */
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_DEPENDS : FL_NEVER;
-}
-
 /* Any thread of the gather may be the first; what it reads is stale. */
 static bool commits(const struct fl_trial *t, const void *state,
                     const struct fl_beacon_record *beacon)
@@ -149,7 +143,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     (void)t;
     (void)state;
     return element_of(beacon) < TOKENS * DIM
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == STALE);
+        && beacon_says(beacon, STALE);
 }
 
 static enum fl_data check(struct fl_trial *t, void *state)
@@ -188,7 +182,7 @@ const struct fl_scenario scenario_preprocess_race = {
         "twin's stream does, which costs no wait of the host",
     .setup = setup,
     .step = train_step,
-    .predict = predict,
+    .predict = predict_race,
     .commits = commits,
     .check = check,
 };

@@ -110,17 +110,8 @@ PROGRAM static void pool_boxes(struct fl_trial *t, struct state *s, unsigned b)
     FL_PLANT(t, stream, k_roi_align(stream, s->pooled, s->map[b].dev,
                                     s->box[b].dev, BATCH, BOXES_AN_IMAGE, MAP,
                                     MAP, DOWN, ACROSS, fl_beacon(t)),
-        EXPECT("async", FL_LATE, 700, "read_loss", FL_DERIVED,
-            .note = "at the copy of the loss, or at the wait behind it"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "read_loss",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "copy of the loss is the next call with one"),
-        EXPECT_NOT_WAITED(700, "net_mlp", "read_loss"),
-        EXPECT_CRUMBS(700, "pool_boxes", "read_loss"),
-        EXPECT_LOG(700, "net_mlp", "read_loss"),
-        EXPECT_DSA("pool_boxes", "read_loss"),
-        EXPECT_WAITED(700, "pool_boxes"));
+        EXPECT_ASKED_AT_COPY(700, "read_loss"),
+        EXPECT_SERIAL(700, "pool_boxes", "net_mlp", "read_loss"));
 }
 
 PROGRAM static void detect(struct fl_trial *t, struct state *s, unsigned b)

@@ -123,12 +123,6 @@ PROGRAM static void train_step(struct fl_trial *t, void *state)
 
 /* ---- the oracle ---- */
 
-static enum fl_prediction predict(const struct fl_trial *t, const void *state)
-{
-    (void)state;
-    return fl_is_faulty(t) ? FL_DEPENDS : FL_NEVER;
-}
-
 /* Any thread may read early, but no warp misses its own count. */
 static bool commits(const struct fl_trial *t, const void *state,
                     const struct fl_beacon_record *beacon)
@@ -185,7 +179,7 @@ const struct fl_scenario scenario_shared_race = {
     .fault_file = "kernels/mask.cu",
     .setup = setup,
     .step = train_step,
-    .predict = predict,
+    .predict = predict_race,
     .commits = commits,
     .check = check,
 };

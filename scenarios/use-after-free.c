@@ -24,12 +24,7 @@ PROGRAM static void join(struct fl_trial *t, struct lookup *l,
         EXPECT("*", FL_EXACT | FL_LATE | FL_MISATTRIBUTED | FL_SILENT
             | FL_BENIGN, 0, NULL, FL_OPEN, .device = FL_CUDA,
             .note = "when a driver unmaps freed memory is not documented"),
-        EXPECT("async", FL_LATE, 700, "train_step", FL_DERIVED,
-            .note = "nobody asks before the step's own synchronise"),
-        EXPECT("sync-unchecked", FL_MISATTRIBUTED, 700, "train_step",
-            FL_DERIVED,
-            .note = "the launch waited, but nvcc's stub drops its code; the "
-                    "next call that is checked is the step's end"),
+        EXPECT_ASKED_AT_END(700, "train_step"),
         EXPECT_NOT_WAITED(700, "lookup_encode", "train_step"),
         EXPECT_CRUMBS(700, "join", "train_step"),
         EXPECT_LOG(700, "lookup_encode", "train_step"),
@@ -75,7 +70,7 @@ static bool commits(const struct fl_trial *t, const void *state,
     (void)t;
     (void)state;
     return element_of(beacon) < WORK
-        && (beacon->set == FL_BEACON_FROM_DEVICE || beacon->value == 0);
+        && beacon_says(beacon, 0);
 }
 
 static void add_sum(const struct fl_trial *t, const struct lookup *l,
