@@ -96,10 +96,14 @@ void fl_cells_add(struct fl_cells *cells, const struct fl_row *row)
     add_report(c, row);
 }
 
+bool fl_is_bound(const char *way)
+{
+    return !strcmp(way, "eager") || !strcmp(way, "lazy");
+}
+
 bool fl_is_sampled(const char *variant, const char *way)
 {
-    return !strcmp(variant, "faulty") && strcmp(way, "eager")
-        && strcmp(way, "lazy");
+    return !strcmp(variant, "faulty") && !fl_is_bound(way);
 }
 
 struct interval fl_cell_detection(const struct fl_cell *c)

@@ -25,9 +25,11 @@ struct fl_cell {
     char *skip;                 /* why the first skipped one was; or NULL */
 };
 
-/* Is a cell's trial one of many that might have been? Eager and lazy
- * schedules are bounds, not samples, and a program without a fault only has
- * to be clean: there one trial says what a hundred would. */
+/* Eager and lazy schedules are bounds of how far a report is from its fault. */
+bool fl_is_bound(const char *way);
+/* Is a cell's trial one of many that might have been? A bound is no sample, and
+ * a program without a fault only has to be clean: there one trial says what a
+ * hundred would. */
 bool fl_is_sampled(const char *variant, const char *way);
 /* Share of the trials with a report, and of the reports the share that name
  * the place which is named most (*site, or NULL). NAN where there are none. */

@@ -70,8 +70,10 @@ static size_t names_of(const struct fl_json *array, const char **names)
 
 struct choice {
     const char *scenarios[MOST_NAMES], *strategies[MOST_NAMES];
-    const char *variants[FL_VARIANT_COUNT], *schedules[4];     /* schedule NULL: free */
+    const char *variants[FL_VARIANT_COUNT];
+    const char *schedules[4];                   /* NULL: free */
     size_t n_scenarios, n_strategies, n_variants, n_schedules;
+    bool otherwise;                             /* than by bounds alone */
     unsigned long long trials, seed;
 };
 
@@ -130,6 +132,8 @@ static bool choose_modes(const struct fl_options *o,
         return false;
     if (freely)
         c->schedules[c->n_schedules++] = NULL;
+    for (size_t m = 0; m < c->n_schedules; m++)
+        c->otherwise |= !c->schedules[m] || !fl_is_bound(c->schedules[m]);
     return true;
 }
 
@@ -185,20 +189,12 @@ static bool take_shard(struct fl_plan *plan, const struct fl_options *o)
     return false;
 }
 
-static bool is_bound(const char *mode)
-{
-    return mode && strcmp(mode, "random");
-}
-
-/* Eager and lazy bound how far a report is from its fault. In a bench a program
- * without a fault is not asked for them where it runs otherwise too. */
+/* In a bench a program without a fault is not asked for the bounds where it
+ * runs otherwise too. */
 static bool is_superfluous(const struct fl_options *o, const struct choice *c,
-                           const char *variant, const char *mode)
+                           const char *variant, const char *way)
 {
-    bool otherwise = false;
-    for (size_t m = 0; m < c->n_schedules; m++)
-        otherwise |= !is_bound(c->schedules[m]);
-    return !o->name && otherwise && is_bound(mode)
+    return !o->name && c->otherwise && fl_is_bound(way)
         && strcmp(variant, "faulty");
 }
 
@@ -227,10 +223,10 @@ bool fl_plan_make(const struct fl_json *listing, const struct fl_options *o,
             for (size_t k = 0; k < c.n_strategies; k++)
                 for (size_t m = 0; m < c.n_schedules; m++) {
                     const char *mode = c.schedules[m];
-                    if (is_superfluous(o, &c, c.variants[v], mode))
+                    const char *way = mode ? mode : "free";
+                    if (is_superfluous(o, &c, c.variants[v], way))
                         continue;
-                    bool once = !o->name
-                        && !fl_is_sampled(c.variants[v], mode ? mode : "free");
+                    bool once = !o->name && !fl_is_sampled(c.variants[v], way);
                     for (unsigned long long n = 0;
                          n < (once && c.trials ? 1 : c.trials); n++)
                         add(plan, listing, c.scenarios[i], c.variants[v],
